@@ -1,0 +1,3 @@
+export type * from "./effect.ts";
+export type * from "./message.ts";
+export type * from "./reducer.ts";

@@ -1,0 +1,1 @@
+export { DEFAULT_PREFIX, type Names, names, PARTITIONS } from "./names.ts";

@@ -6,6 +6,8 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { ApiError } from "./config_pb.ts";
+import { file_ringwall_v1_config } from "./config_pb.ts";
 import type { Inputs } from "./inputs_pb.ts";
 import { file_ringwall_v1_inputs } from "./inputs_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -14,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file ringwall/v1/rendering.proto.
  */
 export const file_ringwall_v1_rendering: GenFile = /*@__PURE__*/
-  fileDesc("ChtyaW5nd2FsbC92MS9yZW5kZXJpbmcucHJvdG8SC3Jpbmd3YWxsLnYxIsgBCgtSZW5kZXJCYXRjaBIjCgZpbnB1dHMYASABKAsyEy5yaW5nd2FsbC52MS5JbnB1dHMSDAoEZnVsbBgCIAEoCBINCgVpbmRleBgDIAEoDRINCgVjb3VudBgEIAEoDRIoCgNzZXQYBSADKAsyGy5yaW5nd2FsbC52MS5Cb2R5QXNzaWdubWVudBIPCgdyZW1vdmVkGAYgAygJEi0KB3JlZnVzZWQYByADKAsyHC5yaW5nd2FsbC52MS5SZWZ1c2VkV29ya2xvYWQiMwoOQm9keUFzc2lnbm1lbnQSDgoGZGlnZXN0GAEgASgMEhEKCXdvcmtsb2FkcxgCIAMoCSIzCg9SZWZ1c2VkV29ya2xvYWQSEAoId29ya2xvYWQYASABKAkSDgoGcmVhc29uGAIgASgJInUKDVZlcnNpb25SZWNvcmQSKgoFYmF0Y2gYASABKAsyGS5yaW5nd2FsbC52MS5WZXJzaW9uQmF0Y2hIABIuCgtlcG9jaF9iZWdpbhgCIAEoCzIXLnJpbmd3YWxsLnYxLkVwb2NoQmVnaW5IAEIICgZyZWNvcmQimgIKDFZlcnNpb25CYXRjaBINCgVlcG9jaBgBIAEoBBIjCgZpbnB1dHMYAiABKAsyEy5yaW5nd2FsbC52MS5JbnB1dHMSKgoIcmVuZGVyZWQYAyABKAsyGC5yaW5nd2FsbC52MS5Mb2dQb3NpdGlvbhInCgVzdGVwcxgEIAMoCzIYLnJpbmd3YWxsLnYxLlZlcnNpb25TdGVwEioKCnRvbWJzdG9uZXMYBSADKAsyFi5yaW5nd2FsbC52MS5Ub21ic3RvbmUSLQoHcmVmdXNlZBgGIAMoCzIcLnJpbmd3YWxsLnYxLlJlZnVzZWRXb3JrbG9hZBIQCghhY2NlcHRlZBgHIAMoCRIUCgx0aW1lX3VuaXhfbXMYCCABKAQiPwoLTG9nUG9zaXRpb24SHgoWc3RyZWFtX2NyZWF0ZWRfdW5peF9ucxgBIAEoBBIQCghzZXF1ZW5jZRgCIAEoBCJlCgtWZXJzaW9uU3RlcBITCgtmcm9tX2RpZ2VzdBgBIAEoDBIRCgl0b19kaWdlc3QYAiABKAwSLgoIYWR2YW5jZXMYAyADKAsyHC5yaW5nd2FsbC52MS5Xb3JrbG9hZEFkdmFuY2UiTQoPV29ya2xvYWRBZHZhbmNlEhAKCHdvcmtsb2FkGAEgASgJEhQKDGZyb21fdmVyc2lvbhgCIAEoBBISCgp0b192ZXJzaW9uGAMgASgEIi4KCVRvbWJzdG9uZRIQCgh3b3JrbG9hZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgEInIKCkVwb2NoQmVnaW4SDQoFZXBvY2gYASABKAQSDgoGcmVhc29uGAIgASgJEiAKBWhlYWRzGAMgAygLMhEucmluZ3dhbGwudjEuSGVhZBIjCgZpbnB1dHMYBCABKAsyEy5yaW5nd2FsbC52MS5JbnB1dHMiOQoESGVhZBIQCgh3b3JrbG9hZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgEEg4KBmRpZ2VzdBgDIAEoDCK2AgoRVmVyc2lvbkNoZWNrcG9pbnQSDQoFZXBvY2gYASABKAQSHgoWc3RyZWFtX2NyZWF0ZWRfdW5peF9ucxgCIAEoBBIYChBjb3ZlcmVkX3NlcXVlbmNlGAMgASgEEiMKBmlucHV0cxgEIAEoCzITLnJpbmd3YWxsLnYxLklucHV0cxIqCghyZW5kZXJlZBgFIAEoCzIYLnJpbmd3YWxsLnYxLkxvZ1Bvc2l0aW9uEiAKBWhlYWRzGAYgAygLMhEucmluZ3dhbGwudjEuSGVhZBIUCgx0b3RhbF9kaWdlc3QYByABKAwSDQoFY291bnQYCCABKA0SIAoYcmVnaXN0cnlfY3JlYXRlZF91bml4X25zGAkgASgEEh4KFmNvbmZpZ19jcmVhdGVkX3VuaXhfbnMYCiABKAQiHgoLQ29udGVudFdhbnQSDwoHZGlnZXN0cxgBIAMoDCIiCg1GdWxsQmF0Y2hXYW50EhEKCXBhcnRpdGlvbhgBIAEoDWIGcHJvdG8z", [file_ringwall_v1_inputs]);
+  fileDesc("ChtyaW5nd2FsbC92MS9yZW5kZXJpbmcucHJvdG8SC3Jpbmd3YWxsLnYxIsgBCgtSZW5kZXJCYXRjaBIjCgZpbnB1dHMYASABKAsyEy5yaW5nd2FsbC52MS5JbnB1dHMSDAoEZnVsbBgCIAEoCBINCgVpbmRleBgDIAEoDRINCgVjb3VudBgEIAEoDRIoCgNzZXQYBSADKAsyGy5yaW5nd2FsbC52MS5Cb2R5QXNzaWdubWVudBIPCgdyZW1vdmVkGAYgAygJEi0KB3JlZnVzZWQYByADKAsyHC5yaW5nd2FsbC52MS5SZWZ1c2VkV29ya2xvYWQiMwoOQm9keUFzc2lnbm1lbnQSDgoGZGlnZXN0GAEgASgMEhEKCXdvcmtsb2FkcxgCIAMoCSIzCg9SZWZ1c2VkV29ya2xvYWQSEAoId29ya2xvYWQYASABKAkSDgoGcmVhc29uGAIgASgJInUKDVZlcnNpb25SZWNvcmQSKgoFYmF0Y2gYASABKAsyGS5yaW5nd2FsbC52MS5WZXJzaW9uQmF0Y2hIABIuCgtlcG9jaF9iZWdpbhgCIAEoCzIXLnJpbmd3YWxsLnYxLkVwb2NoQmVnaW5IAEIICgZyZWNvcmQimgIKDFZlcnNpb25CYXRjaBINCgVlcG9jaBgBIAEoBBIjCgZpbnB1dHMYAiABKAsyEy5yaW5nd2FsbC52MS5JbnB1dHMSKgoIcmVuZGVyZWQYAyABKAsyGC5yaW5nd2FsbC52MS5Mb2dQb3NpdGlvbhInCgVzdGVwcxgEIAMoCzIYLnJpbmd3YWxsLnYxLlZlcnNpb25TdGVwEioKCnRvbWJzdG9uZXMYBSADKAsyFi5yaW5nd2FsbC52MS5Ub21ic3RvbmUSLQoHcmVmdXNlZBgGIAMoCzIcLnJpbmd3YWxsLnYxLlJlZnVzZWRXb3JrbG9hZBIQCghhY2NlcHRlZBgHIAMoCRIUCgx0aW1lX3VuaXhfbXMYCCABKAQiPwoLTG9nUG9zaXRpb24SHgoWc3RyZWFtX2NyZWF0ZWRfdW5peF9ucxgBIAEoBBIQCghzZXF1ZW5jZRgCIAEoBCJlCgtWZXJzaW9uU3RlcBITCgtmcm9tX2RpZ2VzdBgBIAEoDBIRCgl0b19kaWdlc3QYAiABKAwSLgoIYWR2YW5jZXMYAyADKAsyHC5yaW5nd2FsbC52MS5Xb3JrbG9hZEFkdmFuY2UiTQoPV29ya2xvYWRBZHZhbmNlEhAKCHdvcmtsb2FkGAEgASgJEhQKDGZyb21fdmVyc2lvbhgCIAEoBBISCgp0b192ZXJzaW9uGAMgASgEIi4KCVRvbWJzdG9uZRIQCgh3b3JrbG9hZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgEInIKCkVwb2NoQmVnaW4SDQoFZXBvY2gYASABKAQSDgoGcmVhc29uGAIgASgJEiAKBWhlYWRzGAMgAygLMhEucmluZ3dhbGwudjEuSGVhZBIjCgZpbnB1dHMYBCABKAsyEy5yaW5nd2FsbC52MS5JbnB1dHMiOQoESGVhZBIQCgh3b3JrbG9hZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgEEg4KBmRpZ2VzdBgDIAEoDCK2AgoRVmVyc2lvbkNoZWNrcG9pbnQSDQoFZXBvY2gYASABKAQSHgoWc3RyZWFtX2NyZWF0ZWRfdW5peF9ucxgCIAEoBBIYChBjb3ZlcmVkX3NlcXVlbmNlGAMgASgEEiMKBmlucHV0cxgEIAEoCzITLnJpbmd3YWxsLnYxLklucHV0cxIqCghyZW5kZXJlZBgFIAEoCzIYLnJpbmd3YWxsLnYxLkxvZ1Bvc2l0aW9uEiAKBWhlYWRzGAYgAygLMhEucmluZ3dhbGwudjEuSGVhZBIUCgx0b3RhbF9kaWdlc3QYByABKAwSDQoFY291bnQYCCABKA0SIAoYcmVnaXN0cnlfY3JlYXRlZF91bml4X25zGAkgASgEEh4KFmNvbmZpZ19jcmVhdGVkX3VuaXhfbnMYCiABKAQiHgoLQ29udGVudFdhbnQSDwoHZGlnZXN0cxgBIAMoDCIiCg1GdWxsQmF0Y2hXYW50EhEKCXBhcnRpdGlvbhgBIAEoDSJ1CgxDbGFpbVJlcXVlc3QSEAoId29ya2xvYWQYASABKAkSDQoFZXBvY2gYAiABKAQSDwoHdmVyc2lvbhgDIAEoBBIOCgZkaWdlc3QYBCABKAwSIwoGaW5wdXRzGAUgASgLMhMucmluZ3dhbGwudjEuSW5wdXRzInQKDUNsYWltUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIfCgRoZWFkGAIgASgLMhEucmluZ3dhbGwudjEuSGVhZBINCgVlcG9jaBgDIAEoBBINCgVtb3ZlZBgEIAEoCGIGcHJvdG8z", [file_ringwall_v1_config, file_ringwall_v1_inputs]);
 
 /**
  * What one debounce window changed in one partition. A long one is split; the last part completes it.
@@ -570,4 +572,96 @@ export type FullBatchWant = Message<"ringwall.v1.FullBatchWant"> & {
  */
 export const FullBatchWantSchema: GenMessage<FullBatchWant> = /*@__PURE__*/
   messageDesc(file_ringwall_v1_rendering, 13);
+
+/**
+ * Tells the partition's keeper that an agent's claim contradicts the log: a version above the head,
+ * or the head's version with another digest, while its inputs are not above the partition's.
+ *
+ * @generated from message ringwall.v1.ClaimRequest
+ */
+export type ClaimRequest = Message<"ringwall.v1.ClaimRequest"> & {
+  /**
+   * Workload id.
+   *
+   * @generated from field: string workload = 1;
+   */
+  workload: string;
+
+  /**
+   * Epoch that the agent claims.
+   *
+   * @generated from field: uint64 epoch = 2;
+   */
+  epoch: bigint;
+
+  /**
+   * Version that the agent claims.
+   *
+   * @generated from field: uint64 version = 3;
+   */
+  version: bigint;
+
+  /**
+   * Digest that the agent claims, 32 bytes.
+   *
+   * @generated from field: bytes digest = 4;
+   */
+  digest: Uint8Array;
+
+  /**
+   * Inputs that the agent claims.
+   *
+   * @generated from field: ringwall.v1.Inputs inputs = 5;
+   */
+  inputs?: Inputs | undefined;
+};
+
+/**
+ * Describes the message ringwall.v1.ClaimRequest.
+ * Use `create(ClaimRequestSchema)` to create a new message.
+ */
+export const ClaimRequestSchema: GenMessage<ClaimRequest> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_rendering, 14);
+
+/**
+ * Answer to ClaimRequest.
+ *
+ * @generated from message ringwall.v1.ClaimResponse
+ */
+export type ClaimResponse = Message<"ringwall.v1.ClaimResponse"> & {
+  /**
+   * Set when it could not be decided: "held", "not_found", "refused", "unavailable".
+   *
+   * @generated from field: ringwall.v1.ApiError error = 1;
+   */
+  error?: ApiError | undefined;
+
+  /**
+   * Head of the workload after the claim was settled.
+   *
+   * @generated from field: ringwall.v1.Head head = 2;
+   */
+  head?: Head | undefined;
+
+  /**
+   * Epoch of the partition.
+   *
+   * @generated from field: uint64 epoch = 3;
+   */
+  epoch: bigint;
+
+  /**
+   * True if the head was moved above the claim; false if the claim does not contradict the log.
+   *
+   * @generated from field: bool moved = 4;
+   */
+  moved: boolean;
+};
+
+/**
+ * Describes the message ringwall.v1.ClaimResponse.
+ * Use `create(ClaimResponseSchema)` to create a new message.
+ */
+export const ClaimResponseSchema: GenMessage<ClaimResponse> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_rendering, 15);
 

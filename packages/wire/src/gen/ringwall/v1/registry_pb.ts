@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file ringwall/v1/registry.proto.
  */
 export const file_ringwall_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("ChpyaW5nd2FsbC92MS9yZWdpc3RyeS5wcm90bxILcmluZ3dhbGwudjEi1wMKDldvcmtsb2FkUmVjb3JkEgoKAmlkGAEgASgJEisKBnNvdXJjZRgCIAEoDjIbLnJpbmd3YWxsLnYxLldvcmtsb2FkU291cmNlEjcKBmxhYmVscxgDIAMoCzInLnJpbmd3YWxsLnYxLldvcmtsb2FkUmVjb3JkLkxhYmVsc0VudHJ5EhEKCWFkZHJlc3NlcxgEIAMoCRImCgRyb3dzGAUgAygLMhgucmluZ3dhbGwudjEuRW5kcG9pbnRSb3cSEQoJb3V0Ym91bmRzGAYgAygJEicKCHByZXNlbmNlGAcgASgOMhUucmluZ3dhbGwudjEuUHJlc2VuY2USEAoIZW5mb3JjZWQYCCABKAgSPwoKYXR0cmlidXRlcxgJIAMoCzIrLnJpbmd3YWxsLnYxLldvcmtsb2FkUmVjb3JkLkF0dHJpYnV0ZXNFbnRyeRIUCgx0aW1lX3VuaXhfbXMYCiABKAQSEQoJbmFtZXNwYWNlGAsgASgJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMQoPQXR0cmlidXRlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi1AIKC0VuZHBvaW50Um93Eg8KB3NlcnZpY2UYASABKAkSDwoHYWRkcmVzcxgCIAEoCRIMCgRwb3J0GAMgASgNEg0KBXBvcnRzGAQgAygNEj8KDHBvcnRfY2xhc3NlcxgFIAMoCzIpLnJpbmd3YWxsLnYxLkVuZHBvaW50Um93LlBvcnRDbGFzc2VzRW50cnkSDgoGd2VpZ2h0GAYgASgNEjgKCG1ldGFkYXRhGAcgAygLMiYucmluZ3dhbGwudjEuRW5kcG9pbnRSb3cuTWV0YWRhdGFFbnRyeRpKChBQb3J0Q2xhc3Nlc0VudHJ5EgsKA2tleRgBIAEoDRIlCgV2YWx1ZRgCIAEoDjIWLnJpbmd3YWxsLnYxLlBvcnRDbGFzczoCOAEaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIrwEChVSZXBvcnRXb3JrbG9hZFJlcXVlc3QSCgoCaWQYASABKAkSKwoGc291cmNlGAIgASgOMhsucmluZ3dhbGwudjEuV29ya2xvYWRTb3VyY2USPgoGbGFiZWxzGAMgAygLMi4ucmluZ3dhbGwudjEuUmVwb3J0V29ya2xvYWRSZXF1ZXN0LkxhYmVsc0VudHJ5EhEKCWFkZHJlc3NlcxgEIAMoCRIQCghzZXJ2aWNlcxgFIAMoCRJICgthbm5vdGF0aW9ucxgGIAMoCzIzLnJpbmd3YWxsLnYxLlJlcG9ydFdvcmtsb2FkUmVxdWVzdC5Bbm5vdGF0aW9uc0VudHJ5EhEKCW91dGJvdW5kcxgHIAMoCRJGCgphdHRyaWJ1dGVzGAggAygLMjIucmluZ3dhbGwudjEuUmVwb3J0V29ya2xvYWRSZXF1ZXN0LkF0dHJpYnV0ZXNFbnRyeRIRCgluYW1lc3BhY2UYCSABKAkSDgoGc3RyaWN0GAogASgIEhUKDWV4aXN0aW5nX29ubHkYCyABKAgSEAoIZHJhaW5pbmcYDCABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoyChBBbm5vdGF0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMQoPQXR0cmlidXRlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEijAEKFlJlcG9ydFdvcmtsb2FkUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIQCghyZXZpc2lvbhgCIAEoBBIPCgdjaGFuZ2VkGAMgASgIEikKCHByb2JsZW1zGAQgAygLMhcucmluZ3dhbGwudjEuUm93UHJvYmxlbSJ/CgpSb3dQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHc2VydmljZRgCIAEoCRISCgphbm5vdGF0aW9uGAMgASgJEg0KBWVudHJ5GAQgASgJEg0KBXZhbHVlGAUgASgJEg8KB21lc3NhZ2UYBiABKAkSDwoHcmVmdXNlZBgHIAEoCCInChlEZXJlZ2lzdGVyV29ya2xvYWRSZXF1ZXN0EgoKAmlkGAEgASgJIlQKGkRlcmVnaXN0ZXJXb3JrbG9hZFJlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISEAoIcmV2aXNpb24YAiABKAQikAEKFEFkbWl0V29ya2xvYWRSZXF1ZXN0EgoKAmlkGAEgASgJEj0KBmxhYmVscxgCIAMoCzItLnJpbmd3YWxsLnYxLkFkbWl0V29ya2xvYWRSZXF1ZXN0LkxhYmVsc0VudHJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiTwoVQWRtaXRXb3JrbG9hZFJlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISEAoIcmV2aXNpb24YAiABKAQiQQoOV29ya2xvYWRGaWx0ZXISCwoDaWRzGAEgAygJEhAKCHNlbGVjdG9yGAIgASgJEhAKCHNlcnZpY2VzGAMgAygJIpUBChRMaXN0V29ya2xvYWRzUmVxdWVzdBIrCgZmaWx0ZXIYASABKAsyGy5yaW5nd2FsbC52MS5Xb3JrbG9hZEZpbHRlchIZChFhdF9sZWFzdF9yZXZpc2lvbhgCIAEoBBINCgVhZnRlchgDIAEoCRINCgVsaW1pdBgEIAEoDRIXCg9pbmNsdWRlX3JlZnVzZWQYBSABKAgitwEKFUxpc3RXb3JrbG9hZHNSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEEi4KCXdvcmtsb2FkcxgDIAMoCzIbLnJpbmd3YWxsLnYxLldvcmtsb2FkUmVjb3JkEigKB3JlZnVzZWQYBCADKAsyFy5yaW5nd2FsbC52MS5SZWZ1c2VkUm93EgwKBG1vcmUYBSABKAgiVQoKUmVmdXNlZFJvdxIQCgh3b3JrbG9hZBgBIAEoCRIlCgNyb3cYAiABKAsyGC5yaW5nd2FsbC52MS5FbmRwb2ludFJvdxIOCgZyZWFzb24YAyABKAkibAoVV2F0Y2hXb3JrbG9hZHNSZXF1ZXN0Eg0KBWluYm94GAEgASgJEisKBmZpbHRlchgCIAEoCzIbLnJpbmd3YWxsLnYxLldvcmtsb2FkRmlsdGVyEhcKD3Jlc3VtZV9yZXZpc2lvbhgDIAEoBCJfCg1XYXRjaFJlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISEAoId2F0Y2hfaWQYAiABKAkSFgoOY3JlZGl0X3N1YmplY3QYAyABKAkiPgoLV2F0Y2hDcmVkaXQSEAoId2F0Y2hfaWQYASABKAkSDgoGZnJhbWVzGAIgASgNEg0KBWNsb3NlGAMgASgIIsQBCgpXYXRjaEZyYW1lEgsKA3NlcRgBIAEoBBIQCghyZXZpc2lvbhgCIAEoBBIxCgl3b3JrbG9hZHMYAyABKAsyHC5yaW5nd2FsbC52MS5Xb3JrbG9hZENoYW5nZXNIABIvCgh2ZXJzaW9ucxgEIAEoCzIbLnJpbmd3YWxsLnYxLlZlcnNpb25DaGFuZ2VzSAASGQoPZW5kX29mX3NuYXBzaG90GAUgASgISAASEAoGcmVzeW5jGAYgASgISABCBgoEYm9keSJQCg9Xb3JrbG9hZENoYW5nZXMSLAoHdXBzZXJ0cxgBIAMoCzIbLnJpbmd3YWxsLnYxLldvcmtsb2FkUmVjb3JkEg8KB3JlbW92ZXMYAiADKAkiOwoOVmVyc2lvbkNoYW5nZXMSKQoGZXZlbnRzGAEgAygLMhkucmluZ3dhbGwudjEuVmVyc2lvbkV2ZW50IrkBCgxWZXJzaW9uRXZlbnQSEAoId29ya2xvYWQYASABKAkSDQoFZXBvY2gYAiABKAQSFAoMZnJvbV92ZXJzaW9uGAMgASgEEhIKCnRvX3ZlcnNpb24YBCABKAQSDwoHY2hhbmdlcxgFIAMoCRILCgNhY2sYBiABKAkSKgoEbW9kZRgHIAEoDjIcLnJpbmd3YWxsLnYxLkVuZm9yY2VtZW50TW9kZRIUCgx0aW1lX3VuaXhfbXMYCCABKAQiMAoKTGVhc2VCYXRjaBIPCgdnYXRld2F5GAEgASgJEhEKCXdvcmtsb2FkcxgCIAMoCSI6ChNNYXJrRW5mb3JjZWRSZXF1ZXN0EhEKCXdvcmtsb2FkcxgBIAMoCRIQCghlbmZvcmNlZBgCIAEoCCJOChRNYXJrRW5mb3JjZWRSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEKmQKCVBvcnRDbGFzcxIaChZQT1JUX0NMQVNTX1VOU1BFQ0lGSUVEEAASEwoPUE9SVF9DTEFTU19IVFRQEAESEgoOUE9SVF9DTEFTU19UQ1AQAhISCg5QT1JUX0NMQVNTX1VEUBADKqkBCg5Xb3JrbG9hZFNvdXJjZRIfChtXT1JLTE9BRF9TT1VSQ0VfVU5TUEVDSUZJRUQQABIZChVXT1JLTE9BRF9TT1VSQ0VfQUdFTlQQARIdChlXT1JLTE9BRF9TT1VSQ0VfSU5WRU5UT1JZEAISHgoaV09SS0xPQURfU09VUkNFX0tVQkVSTkVURVMQAxIcChhXT1JLTE9BRF9TT1VSQ0VfT1BFUkFUT1IQBCp4CghQcmVzZW5jZRIYChRQUkVTRU5DRV9VTlNQRUNJRklFRBAAEhEKDVBSRVNFTkNFX0xJVkUQARISCg5QUkVTRU5DRV9TVEFMRRACEhUKEVBSRVNFTkNFX0RSQUlOSU5HEAMSFAoQUFJFU0VOQ0VfRVhQSVJFRBAEYgZwcm90bzM", [file_ringwall_v1_config, file_ringwall_v1_policy]);
+  fileDesc("ChpyaW5nd2FsbC92MS9yZWdpc3RyeS5wcm90bxILcmluZ3dhbGwudjEi6QMKDldvcmtsb2FkUmVjb3JkEgoKAmlkGAEgASgJEisKBnNvdXJjZRgCIAEoDjIbLnJpbmd3YWxsLnYxLldvcmtsb2FkU291cmNlEjcKBmxhYmVscxgDIAMoCzInLnJpbmd3YWxsLnYxLldvcmtsb2FkUmVjb3JkLkxhYmVsc0VudHJ5EhEKCWFkZHJlc3NlcxgEIAMoCRImCgRyb3dzGAUgAygLMhgucmluZ3dhbGwudjEuRW5kcG9pbnRSb3cSEQoJb3V0Ym91bmRzGAYgAygJEicKCHByZXNlbmNlGAcgASgOMhUucmluZ3dhbGwudjEuUHJlc2VuY2USEAoIZW5mb3JjZWQYCCABKAgSPwoKYXR0cmlidXRlcxgJIAMoCzIrLnJpbmd3YWxsLnYxLldvcmtsb2FkUmVjb3JkLkF0dHJpYnV0ZXNFbnRyeRIUCgx0aW1lX3VuaXhfbXMYCiABKAQSEQoJbmFtZXNwYWNlGAsgASgJEhAKCGRyYWluaW5nGAwgASgIGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMQoPQXR0cmlidXRlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi1AIKC0VuZHBvaW50Um93Eg8KB3NlcnZpY2UYASABKAkSDwoHYWRkcmVzcxgCIAEoCRIMCgRwb3J0GAMgASgNEg0KBXBvcnRzGAQgAygNEj8KDHBvcnRfY2xhc3NlcxgFIAMoCzIpLnJpbmd3YWxsLnYxLkVuZHBvaW50Um93LlBvcnRDbGFzc2VzRW50cnkSDgoGd2VpZ2h0GAYgASgNEjgKCG1ldGFkYXRhGAcgAygLMiYucmluZ3dhbGwudjEuRW5kcG9pbnRSb3cuTWV0YWRhdGFFbnRyeRpKChBQb3J0Q2xhc3Nlc0VudHJ5EgsKA2tleRgBIAEoDRIlCgV2YWx1ZRgCIAEoDjIWLnJpbmd3YWxsLnYxLlBvcnRDbGFzczoCOAEaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIrwEChVSZXBvcnRXb3JrbG9hZFJlcXVlc3QSCgoCaWQYASABKAkSKwoGc291cmNlGAIgASgOMhsucmluZ3dhbGwudjEuV29ya2xvYWRTb3VyY2USPgoGbGFiZWxzGAMgAygLMi4ucmluZ3dhbGwudjEuUmVwb3J0V29ya2xvYWRSZXF1ZXN0LkxhYmVsc0VudHJ5EhEKCWFkZHJlc3NlcxgEIAMoCRIQCghzZXJ2aWNlcxgFIAMoCRJICgthbm5vdGF0aW9ucxgGIAMoCzIzLnJpbmd3YWxsLnYxLlJlcG9ydFdvcmtsb2FkUmVxdWVzdC5Bbm5vdGF0aW9uc0VudHJ5EhEKCW91dGJvdW5kcxgHIAMoCRJGCgphdHRyaWJ1dGVzGAggAygLMjIucmluZ3dhbGwudjEuUmVwb3J0V29ya2xvYWRSZXF1ZXN0LkF0dHJpYnV0ZXNFbnRyeRIRCgluYW1lc3BhY2UYCSABKAkSDgoGc3RyaWN0GAogASgIEhUKDWV4aXN0aW5nX29ubHkYCyABKAgSEAoIZHJhaW5pbmcYDCABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoyChBBbm5vdGF0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMQoPQXR0cmlidXRlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEijAEKFlJlcG9ydFdvcmtsb2FkUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIQCghyZXZpc2lvbhgCIAEoBBIPCgdjaGFuZ2VkGAMgASgIEikKCHByb2JsZW1zGAQgAygLMhcucmluZ3dhbGwudjEuUm93UHJvYmxlbSJ/CgpSb3dQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHc2VydmljZRgCIAEoCRISCgphbm5vdGF0aW9uGAMgASgJEg0KBWVudHJ5GAQgASgJEg0KBXZhbHVlGAUgASgJEg8KB21lc3NhZ2UYBiABKAkSDwoHcmVmdXNlZBgHIAEoCCInChlEZXJlZ2lzdGVyV29ya2xvYWRSZXF1ZXN0EgoKAmlkGAEgASgJIlQKGkRlcmVnaXN0ZXJXb3JrbG9hZFJlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISEAoIcmV2aXNpb24YAiABKAQiowEKFEFkbWl0V29ya2xvYWRSZXF1ZXN0EgoKAmlkGAEgASgJEj0KBmxhYmVscxgCIAMoCzItLnJpbmd3YWxsLnYxLkFkbWl0V29ya2xvYWRSZXF1ZXN0LkxhYmVsc0VudHJ5EhEKCW5hbWVzcGFjZRgDIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIk8KFUFkbWl0V29ya2xvYWRSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEIkEKDldvcmtsb2FkRmlsdGVyEgsKA2lkcxgBIAMoCRIQCghzZWxlY3RvchgCIAEoCRIQCghzZXJ2aWNlcxgDIAMoCSKVAQoUTGlzdFdvcmtsb2Fkc1JlcXVlc3QSKwoGZmlsdGVyGAEgASgLMhsucmluZ3dhbGwudjEuV29ya2xvYWRGaWx0ZXISGQoRYXRfbGVhc3RfcmV2aXNpb24YAiABKAQSDQoFYWZ0ZXIYAyABKAkSDQoFbGltaXQYBCABKA0SFwoPaW5jbHVkZV9yZWZ1c2VkGAUgASgIIrcBChVMaXN0V29ya2xvYWRzUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIQCghyZXZpc2lvbhgCIAEoBBIuCgl3b3JrbG9hZHMYAyADKAsyGy5yaW5nd2FsbC52MS5Xb3JrbG9hZFJlY29yZBIoCgdyZWZ1c2VkGAQgAygLMhcucmluZ3dhbGwudjEuUmVmdXNlZFJvdxIMCgRtb3JlGAUgASgIIlUKClJlZnVzZWRSb3cSEAoId29ya2xvYWQYASABKAkSJQoDcm93GAIgASgLMhgucmluZ3dhbGwudjEuRW5kcG9pbnRSb3cSDgoGcmVhc29uGAMgASgJImwKFVdhdGNoV29ya2xvYWRzUmVxdWVzdBINCgVpbmJveBgBIAEoCRIrCgZmaWx0ZXIYAiABKAsyGy5yaW5nd2FsbC52MS5Xb3JrbG9hZEZpbHRlchIXCg9yZXN1bWVfcmV2aXNpb24YAyABKAQiXwoNV2F0Y2hSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHdhdGNoX2lkGAIgASgJEhYKDmNyZWRpdF9zdWJqZWN0GAMgASgJIj4KC1dhdGNoQ3JlZGl0EhAKCHdhdGNoX2lkGAEgASgJEg4KBmZyYW1lcxgCIAEoDRINCgVjbG9zZRgDIAEoCCLEAQoKV2F0Y2hGcmFtZRILCgNzZXEYASABKAQSEAoIcmV2aXNpb24YAiABKAQSMQoJd29ya2xvYWRzGAMgASgLMhwucmluZ3dhbGwudjEuV29ya2xvYWRDaGFuZ2VzSAASLwoIdmVyc2lvbnMYBCABKAsyGy5yaW5nd2FsbC52MS5WZXJzaW9uQ2hhbmdlc0gAEhkKD2VuZF9vZl9zbmFwc2hvdBgFIAEoCEgAEhAKBnJlc3luYxgGIAEoCEgAQgYKBGJvZHkiUAoPV29ya2xvYWRDaGFuZ2VzEiwKB3Vwc2VydHMYASADKAsyGy5yaW5nd2FsbC52MS5Xb3JrbG9hZFJlY29yZBIPCgdyZW1vdmVzGAIgAygJIjsKDlZlcnNpb25DaGFuZ2VzEikKBmV2ZW50cxgBIAMoCzIZLnJpbmd3YWxsLnYxLlZlcnNpb25FdmVudCK5AQoMVmVyc2lvbkV2ZW50EhAKCHdvcmtsb2FkGAEgASgJEg0KBWVwb2NoGAIgASgEEhQKDGZyb21fdmVyc2lvbhgDIAEoBBISCgp0b192ZXJzaW9uGAQgASgEEg8KB2NoYW5nZXMYBSADKAkSCwoDYWNrGAYgASgJEioKBG1vZGUYByABKA4yHC5yaW5nd2FsbC52MS5FbmZvcmNlbWVudE1vZGUSFAoMdGltZV91bml4X21zGAggASgEIjAKCkxlYXNlQmF0Y2gSDwoHZ2F0ZXdheRgBIAEoCRIRCgl3b3JrbG9hZHMYAiADKAkiOgoTTWFya0VuZm9yY2VkUmVxdWVzdBIRCgl3b3JrbG9hZHMYASADKAkSEAoIZW5mb3JjZWQYAiABKAgiTgoUTWFya0VuZm9yY2VkUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIQCghyZXZpc2lvbhgCIAEoBCJSCg5QYXJ0aXRpb25Pd25lchIQCghpbnN0YW5jZRgBIAEoCRIUCgx0aW1lX3VuaXhfbXMYAiABKAQSGAoQZW5mb3JjZWRfcmVtb3ZlZBgDIAMoCSJbCgxQcmVzZW5jZU1hcmsSEAoId29ya2xvYWQYASABKAkSJwoIcHJlc2VuY2UYAiABKA4yFS5yaW5nd2FsbC52MS5QcmVzZW5jZRIQCghyZXZpc2lvbhgDIAEoBCI/ChNNYXJrUHJlc2VuY2VSZXF1ZXN0EigKBW1hcmtzGAEgAygLMhkucmluZ3dhbGwudjEuUHJlc2VuY2VNYXJrIk4KFE1hcmtQcmVzZW5jZVJlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISEAoIcmV2aXNpb24YAiABKAQiEgoQR2V0TGVhc2VzUmVxdWVzdCKTAQoRR2V0TGVhc2VzUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIOCgZsZWFzZWQYAiABKA0SDQoFc3RhbGUYAyABKA0SDwoHZXhwaXJlZBgEIAEoDRIoCgZmcm96ZW4YBSADKAsyGC5yaW5nd2FsbC52MS5MZWFzZUZyZWV6ZSJrCgtMZWFzZUZyZWV6ZRIkCgVzdGFnZRgBIAEoDjIVLnJpbmd3YWxsLnYxLlByZXNlbmNlEhUKDXNpbmNlX3VuaXhfbXMYAiABKAQSDAoEaGVsZBgDIAEoDRIRCgl3b3JrbG9hZHMYBCADKAkiIwoRTGlmdEZyZWV6ZVJlcXVlc3QSDgoGcmVhc29uGAEgASgJIkoKEkxpZnRGcmVlemVSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEg4KBmxpZnRlZBgCIAEoDSI/ChFHZXRTZXJ2aWNlUmVxdWVzdBIPCgdzZXJ2aWNlGAEgASgJEhkKEWF0X2xlYXN0X3JldmlzaW9uGAIgASgEIncKEkdldFNlcnZpY2VSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEEikKB3NlcnZpY2UYAyABKAsyGC5yaW5nd2FsbC52MS5TZXJ2aWNlVmlldyKzAQoLU2VydmljZVZpZXcSDwoHc2VydmljZRgBIAEoCRInCgVwb3J0cxgCIAMoCzIYLnJpbmd3YWxsLnYxLlNlcnZpY2VQb3J0Ei8KCWVuZHBvaW50cxgDIAMoCzIcLnJpbmd3YWxsLnYxLlNlcnZpY2VFbmRwb2ludBIPCgdjYWxsZXJzGAQgAygJEigKB3JlZnVzZWQYBSADKAsyFy5yaW5nd2FsbC52MS5SZWZ1c2VkUm93ImwKC1NlcnZpY2VQb3J0EgwKBHBvcnQYASABKA0SJwoHZWxlY3RlZBgCIAEoDjIWLnJpbmd3YWxsLnYxLlBvcnRDbGFzcxImCgV2b3RlcxgDIAMoCzIXLnJpbmd3YWxsLnYxLkNsYXNzVm90ZXMiWgoKQ2xhc3NWb3RlcxIqCgpwb3J0X2NsYXNzGAEgASgOMhYucmluZ3dhbGwudjEuUG9ydENsYXNzEg0KBXZvdGVzGAIgASgNEhEKCXdvcmtsb2FkcxgDIAMoCSL7AQoPU2VydmljZUVuZHBvaW50EhAKCHdvcmtsb2FkGAEgASgJEhEKCWFkZHJlc3NlcxgCIAMoCRIMCgRwb3J0GAMgASgNEg0KBXBvcnRzGAQgAygNEg4KBndlaWdodBgFIAEoDRInCghwcmVzZW5jZRgGIAEoDjIVLnJpbmd3YWxsLnYxLlByZXNlbmNlEjwKCG1ldGFkYXRhGAcgAygLMioucmluZ3dhbGwudjEuU2VydmljZUVuZHBvaW50Lk1ldGFkYXRhRW50cnkaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIk4KE0xpc3RTZXJ2aWNlc1JlcXVlc3QSDQoFYWZ0ZXIYASABKAkSDQoFbGltaXQYAiABKA0SGQoRYXRfbGVhc3RfcmV2aXNpb24YAyABKAQiiwEKFExpc3RTZXJ2aWNlc1Jlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISEAoIcmV2aXNpb24YAiABKAQSLQoIc2VydmljZXMYAyADKAsyGy5yaW5nd2FsbC52MS5TZXJ2aWNlU3VtbWFyeRIMCgRtb3JlGAQgASgIIkIKDlNlcnZpY2VTdW1tYXJ5Eg8KB3NlcnZpY2UYASABKAkSEQoJZW5kcG9pbnRzGAIgASgNEgwKBGxpdmUYAyABKA0iMQoRTGlzdENsYWltc1JlcXVlc3QSDQoFYWZ0ZXIYASABKAkSDQoFbGltaXQYAiABKA0ihQEKEkxpc3RDbGFpbXNSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEEikKBmNsYWltcxgDIAMoCzIZLnJpbmd3YWxsLnYxLkFkZHJlc3NDbGFpbRIMCgRtb3JlGAQgASgIIjIKDEFkZHJlc3NDbGFpbRIPCgdhZGRyZXNzGAEgASgJEhEKCXdvcmtsb2FkcxgCIAMoCSpkCglQb3J0Q2xhc3MSGgoWUE9SVF9DTEFTU19VTlNQRUNJRklFRBAAEhMKD1BPUlRfQ0xBU1NfSFRUUBABEhIKDlBPUlRfQ0xBU1NfVENQEAISEgoOUE9SVF9DTEFTU19VRFAQAyqpAQoOV29ya2xvYWRTb3VyY2USHwobV09SS0xPQURfU09VUkNFX1VOU1BFQ0lGSUVEEAASGQoVV09SS0xPQURfU09VUkNFX0FHRU5UEAESHQoZV09SS0xPQURfU09VUkNFX0lOVkVOVE9SWRACEh4KGldPUktMT0FEX1NPVVJDRV9LVUJFUk5FVEVTEAMSHAoYV09SS0xPQURfU09VUkNFX09QRVJBVE9SEAQqeAoIUHJlc2VuY2USGAoUUFJFU0VOQ0VfVU5TUEVDSUZJRUQQABIRCg1QUkVTRU5DRV9MSVZFEAESEgoOUFJFU0VOQ0VfU1RBTEUQAhIVChFQUkVTRU5DRV9EUkFJTklORxADEhQKEFBSRVNFTkNFX0VYUElSRUQQBGIGcHJvdG8z", [file_ringwall_v1_config, file_ringwall_v1_policy]);
 
 /**
  * One workload with all its rows: the value of one REGISTRY key, so that a registration is atomic.
@@ -100,6 +100,13 @@ export type WorkloadRecord = Message<"ringwall.v1.WorkloadRecord"> & {
    * @generated from field: string namespace = 11;
    */
   namespace: string;
+
+  /**
+   * Leaving, by its source's word; presence says so while its leases hold.
+   *
+   * @generated from field: bool draining = 12;
+   */
+  draining: boolean;
 };
 
 /**
@@ -443,6 +450,13 @@ export type AdmitWorkloadRequest = Message<"ringwall.v1.AdmitWorkloadRequest"> &
    * @generated from field: map<string, string> labels = 2;
    */
   labels: { [key: string]: string };
+
+  /**
+   * Namespace whose services it may serve; empty keeps the stored one.
+   *
+   * @generated from field: string namespace = 3;
+   */
+  namespace: string;
 };
 
 /**
@@ -1023,6 +1037,738 @@ export type MarkEnforcedResponse = Message<"ringwall.v1.MarkEnforcedResponse"> &
  */
 export const MarkEnforcedResponseSchema: GenMessage<MarkEnforcedResponse> = /*@__PURE__*/
   messageDesc(file_ringwall_v1_registry, 22);
+
+/**
+ * The value of a partition's OWNER key: written at every take-over and after every removal, so that
+ * the partition's last sequence never falls back.
+ *
+ * @generated from message ringwall.v1.PartitionOwner
+ */
+export type PartitionOwner = Message<"ringwall.v1.PartitionOwner"> & {
+  /**
+   * Instance that writes the partition.
+   *
+   * @generated from field: string instance = 1;
+   */
+  instance: string;
+
+  /**
+   * Unix milliseconds of the write.
+   *
+   * @generated from field: uint64 time_unix_ms = 2;
+   */
+  timeUnixMs: bigint;
+
+  /**
+   * Removed workloads that had an enforced body: if one returns it is enforced again, until a weaker
+   * mode is stored for it. Newest last, bounded.
+   *
+   * @generated from field: repeated string enforced_removed = 3;
+   */
+  enforcedRemoved: string[];
+};
+
+/**
+ * Describes the message ringwall.v1.PartitionOwner.
+ * Use `create(PartitionOwnerSchema)` to create a new message.
+ */
+export const PartitionOwnerSchema: GenMessage<PartitionOwner> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 23);
+
+/**
+ * What leases say about one workload.
+ *
+ * @generated from message ringwall.v1.PresenceMark
+ */
+export type PresenceMark = Message<"ringwall.v1.PresenceMark"> & {
+  /**
+   * Workload id.
+   *
+   * @generated from field: string workload = 1;
+   */
+  workload: string;
+
+  /**
+   * Live, stale or expired.
+   *
+   * @generated from field: ringwall.v1.Presence presence = 2;
+   */
+  presence: Presence;
+
+  /**
+   * Revision of the record that was judged; a newer record makes the mark void.
+   *
+   * @generated from field: uint64 revision = 3;
+   */
+  revision: bigint;
+};
+
+/**
+ * Describes the message ringwall.v1.PresenceMark.
+ * Use `create(PresenceMarkSchema)` to create a new message.
+ */
+export const PresenceMarkSchema: GenMessage<PresenceMark> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 24);
+
+/**
+ * Marks the presence of workloads of one partition. Sent by the registrar that counts leases to the
+ * one that owns the partition.
+ *
+ * @generated from message ringwall.v1.MarkPresenceRequest
+ */
+export type MarkPresenceRequest = Message<"ringwall.v1.MarkPresenceRequest"> & {
+  /**
+   * The marks.
+   *
+   * @generated from field: repeated ringwall.v1.PresenceMark marks = 1;
+   */
+  marks: PresenceMark[];
+};
+
+/**
+ * Describes the message ringwall.v1.MarkPresenceRequest.
+ * Use `create(MarkPresenceRequestSchema)` to create a new message.
+ */
+export const MarkPresenceRequestSchema: GenMessage<MarkPresenceRequest> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 25);
+
+/**
+ * Answer to MarkPresenceRequest.
+ *
+ * @generated from message ringwall.v1.MarkPresenceResponse
+ */
+export type MarkPresenceResponse = Message<"ringwall.v1.MarkPresenceResponse"> & {
+  /**
+   * Set when nothing was stored.
+   *
+   * @generated from field: ringwall.v1.ApiError error = 1;
+   */
+  error?: ApiError | undefined;
+
+  /**
+   * REGISTRY revision that holds the marks.
+   *
+   * @generated from field: uint64 revision = 2;
+   */
+  revision: bigint;
+};
+
+/**
+ * Describes the message ringwall.v1.MarkPresenceResponse.
+ * Use `create(MarkPresenceResponseSchema)` to create a new message.
+ */
+export const MarkPresenceResponseSchema: GenMessage<MarkPresenceResponse> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 26);
+
+/**
+ * Reads how leases stand.
+ *
+ * @generated from message ringwall.v1.GetLeasesRequest
+ */
+export type GetLeasesRequest = Message<"ringwall.v1.GetLeasesRequest"> & {
+};
+
+/**
+ * Describes the message ringwall.v1.GetLeasesRequest.
+ * Use `create(GetLeasesRequestSchema)` to create a new message.
+ */
+export const GetLeasesRequestSchema: GenMessage<GetLeasesRequest> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 27);
+
+/**
+ * Answer to GetLeasesRequest.
+ *
+ * @generated from message ringwall.v1.GetLeasesResponse
+ */
+export type GetLeasesResponse = Message<"ringwall.v1.GetLeasesResponse"> & {
+  /**
+   * Set when it could not be read.
+   *
+   * @generated from field: ringwall.v1.ApiError error = 1;
+   */
+  error?: ApiError | undefined;
+
+  /**
+   * Workloads under lease.
+   *
+   * @generated from field: uint32 leased = 2;
+   */
+  leased: number;
+
+  /**
+   * Those that are stale.
+   *
+   * @generated from field: uint32 stale = 3;
+   */
+  stale: number;
+
+  /**
+   * Those that have expired.
+   *
+   * @generated from field: uint32 expired = 4;
+   */
+  expired: number;
+
+  /**
+   * Stages that are frozen because too many workloads fell silent at once.
+   *
+   * @generated from field: repeated ringwall.v1.LeaseFreeze frozen = 5;
+   */
+  frozen: LeaseFreeze[];
+};
+
+/**
+ * Describes the message ringwall.v1.GetLeasesResponse.
+ * Use `create(GetLeasesResponseSchema)` to create a new message.
+ */
+export const GetLeasesResponseSchema: GenMessage<GetLeasesResponse> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 28);
+
+/**
+ * A stage that is held back because too many workloads fell silent at once.
+ *
+ * @generated from message ringwall.v1.LeaseFreeze
+ */
+export type LeaseFreeze = Message<"ringwall.v1.LeaseFreeze"> & {
+  /**
+   * What the workloads would become: stale or expired.
+   *
+   * @generated from field: ringwall.v1.Presence stage = 1;
+   */
+  stage: Presence;
+
+  /**
+   * Unix milliseconds of its start.
+   *
+   * @generated from field: uint64 since_unix_ms = 2;
+   */
+  sinceUnixMs: bigint;
+
+  /**
+   * Workloads that are held back now.
+   *
+   * @generated from field: uint32 held = 3;
+   */
+  held: number;
+
+  /**
+   * Some of their ids in byte order, at most 100.
+   *
+   * @generated from field: repeated string workloads = 4;
+   */
+  workloads: string[];
+};
+
+/**
+ * Describes the message ringwall.v1.LeaseFreeze.
+ * Use `create(LeaseFreezeSchema)` to create a new message.
+ */
+export const LeaseFreezeSchema: GenMessage<LeaseFreeze> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 29);
+
+/**
+ * Takes the freeze back: the workloads that are held back now are gone, by an operator's word.
+ *
+ * @generated from message ringwall.v1.LiftFreezeRequest
+ */
+export type LiftFreezeRequest = Message<"ringwall.v1.LiftFreezeRequest"> & {
+  /**
+   * Why; kept in the log.
+   *
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message ringwall.v1.LiftFreezeRequest.
+ * Use `create(LiftFreezeRequestSchema)` to create a new message.
+ */
+export const LiftFreezeRequestSchema: GenMessage<LiftFreezeRequest> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 30);
+
+/**
+ * Answer to LiftFreezeRequest.
+ *
+ * @generated from message ringwall.v1.LiftFreezeResponse
+ */
+export type LiftFreezeResponse = Message<"ringwall.v1.LiftFreezeResponse"> & {
+  /**
+   * Set when nothing was lifted.
+   *
+   * @generated from field: ringwall.v1.ApiError error = 1;
+   */
+  error?: ApiError | undefined;
+
+  /**
+   * Workloads that expire now.
+   *
+   * @generated from field: uint32 lifted = 2;
+   */
+  lifted: number;
+};
+
+/**
+ * Describes the message ringwall.v1.LiftFreezeResponse.
+ * Use `create(LiftFreezeResponseSchema)` to create a new message.
+ */
+export const LiftFreezeResponseSchema: GenMessage<LiftFreezeResponse> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 31);
+
+/**
+ * Reads one service as callers see it.
+ *
+ * @generated from message ringwall.v1.GetServiceRequest
+ */
+export type GetServiceRequest = Message<"ringwall.v1.GetServiceRequest"> & {
+  /**
+   * Service key.
+   *
+   * @generated from field: string service = 1;
+   */
+  service: string;
+
+  /**
+   * Wait until the reader has reached this revision; 0 takes what is there.
+   *
+   * @generated from field: uint64 at_least_revision = 2;
+   */
+  atLeastRevision: bigint;
+};
+
+/**
+ * Describes the message ringwall.v1.GetServiceRequest.
+ * Use `create(GetServiceRequestSchema)` to create a new message.
+ */
+export const GetServiceRequestSchema: GenMessage<GetServiceRequest> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 32);
+
+/**
+ * Answer to GetServiceRequest.
+ *
+ * @generated from message ringwall.v1.GetServiceResponse
+ */
+export type GetServiceResponse = Message<"ringwall.v1.GetServiceResponse"> & {
+  /**
+   * Set when it could not be read.
+   *
+   * @generated from field: ringwall.v1.ApiError error = 1;
+   */
+  error?: ApiError | undefined;
+
+  /**
+   * REGISTRY revision of the answer.
+   *
+   * @generated from field: uint64 revision = 2;
+   */
+  revision: bigint;
+
+  /**
+   * The service; its lists are cut at 5,000 entries.
+   *
+   * @generated from field: ringwall.v1.ServiceView service = 3;
+   */
+  service?: ServiceView | undefined;
+};
+
+/**
+ * Describes the message ringwall.v1.GetServiceResponse.
+ * Use `create(GetServiceResponseSchema)` to create a new message.
+ */
+export const GetServiceResponseSchema: GenMessage<GetServiceResponse> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 33);
+
+/**
+ * One service as callers see it.
+ *
+ * @generated from message ringwall.v1.ServiceView
+ */
+export type ServiceView = Message<"ringwall.v1.ServiceView"> & {
+  /**
+   * Service key.
+   *
+   * @generated from field: string service = 1;
+   */
+  service: string;
+
+  /**
+   * Ports in ascending order.
+   *
+   * @generated from field: repeated ringwall.v1.ServicePort ports = 2;
+   */
+  ports: ServicePort[];
+
+  /**
+   * Endpoints in byte order of their workloads.
+   *
+   * @generated from field: repeated ringwall.v1.ServiceEndpoint endpoints = 3;
+   */
+  endpoints: ServiceEndpoint[];
+
+  /**
+   * Workloads that declare it as an outbound, in byte order.
+   *
+   * @generated from field: repeated string callers = 4;
+   */
+  callers: string[];
+
+  /**
+   * Rows that are stored but not used.
+   *
+   * @generated from field: repeated ringwall.v1.RefusedRow refused = 5;
+   */
+  refused: RefusedRow[];
+};
+
+/**
+ * Describes the message ringwall.v1.ServiceView.
+ * Use `create(ServiceViewSchema)` to create a new message.
+ */
+export const ServiceViewSchema: GenMessage<ServiceView> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 34);
+
+/**
+ * One port of a service with the votes of its rows.
+ *
+ * @generated from message ringwall.v1.ServicePort
+ */
+export type ServicePort = Message<"ringwall.v1.ServicePort"> & {
+  /**
+   * Port.
+   *
+   * @generated from field: uint32 port = 1;
+   */
+  port: number;
+
+  /**
+   * Elected class.
+   *
+   * @generated from field: ringwall.v1.PortClass elected = 2;
+   */
+  elected: PortClass;
+
+  /**
+   * Votes, most first; equal ones HTTP, TCP, UDP.
+   *
+   * @generated from field: repeated ringwall.v1.ClassVotes votes = 3;
+   */
+  votes: ClassVotes[];
+};
+
+/**
+ * Describes the message ringwall.v1.ServicePort.
+ * Use `create(ServicePortSchema)` to create a new message.
+ */
+export const ServicePortSchema: GenMessage<ServicePort> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 35);
+
+/**
+ * Votes for one class.
+ *
+ * @generated from message ringwall.v1.ClassVotes
+ */
+export type ClassVotes = Message<"ringwall.v1.ClassVotes"> & {
+  /**
+   * Class.
+   *
+   * @generated from field: ringwall.v1.PortClass port_class = 1;
+   */
+  portClass: PortClass;
+
+  /**
+   * Number of rows that name it.
+   *
+   * @generated from field: uint32 votes = 2;
+   */
+  votes: number;
+
+  /**
+   * Some of the workloads that name it, at most 20.
+   *
+   * @generated from field: repeated string workloads = 3;
+   */
+  workloads: string[];
+};
+
+/**
+ * Describes the message ringwall.v1.ClassVotes.
+ * Use `create(ClassVotesSchema)` to create a new message.
+ */
+export const ClassVotesSchema: GenMessage<ClassVotes> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 36);
+
+/**
+ * One workload that serves a service.
+ *
+ * @generated from message ringwall.v1.ServiceEndpoint
+ */
+export type ServiceEndpoint = Message<"ringwall.v1.ServiceEndpoint"> & {
+  /**
+   * Workload id.
+   *
+   * @generated from field: string workload = 1;
+   */
+  workload: string;
+
+  /**
+   * Addresses that serve it.
+   *
+   * @generated from field: repeated string addresses = 2;
+   */
+  addresses: string[];
+
+  /**
+   * Primary port.
+   *
+   * @generated from field: uint32 port = 3;
+   */
+  port: number;
+
+  /**
+   * Every port.
+   *
+   * @generated from field: repeated uint32 ports = 4;
+   */
+  ports: number[];
+
+  /**
+   * Share relative to other endpoints; 0 takes none.
+   *
+   * @generated from field: uint32 weight = 5;
+   */
+  weight: number;
+
+  /**
+   * Presence; only live ones take new connections.
+   *
+   * @generated from field: ringwall.v1.Presence presence = 6;
+   */
+  presence: Presence;
+
+  /**
+   * Metadata from annotations.
+   *
+   * @generated from field: map<string, string> metadata = 7;
+   */
+  metadata: { [key: string]: string };
+};
+
+/**
+ * Describes the message ringwall.v1.ServiceEndpoint.
+ * Use `create(ServiceEndpointSchema)` to create a new message.
+ */
+export const ServiceEndpointSchema: GenMessage<ServiceEndpoint> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 37);
+
+/**
+ * Lists services.
+ *
+ * @generated from message ringwall.v1.ListServicesRequest
+ */
+export type ListServicesRequest = Message<"ringwall.v1.ListServicesRequest"> & {
+  /**
+   * Keys after this one in byte order; empty starts at the first.
+   *
+   * @generated from field: string after = 1;
+   */
+  after: string;
+
+  /**
+   * Most services in the answer; 0 means 500.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * Wait until the reader has reached this revision; 0 takes what is there.
+   *
+   * @generated from field: uint64 at_least_revision = 3;
+   */
+  atLeastRevision: bigint;
+};
+
+/**
+ * Describes the message ringwall.v1.ListServicesRequest.
+ * Use `create(ListServicesRequestSchema)` to create a new message.
+ */
+export const ListServicesRequestSchema: GenMessage<ListServicesRequest> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 38);
+
+/**
+ * Answer to ListServicesRequest.
+ *
+ * @generated from message ringwall.v1.ListServicesResponse
+ */
+export type ListServicesResponse = Message<"ringwall.v1.ListServicesResponse"> & {
+  /**
+   * Set when it could not be read.
+   *
+   * @generated from field: ringwall.v1.ApiError error = 1;
+   */
+  error?: ApiError | undefined;
+
+  /**
+   * REGISTRY revision of the answer.
+   *
+   * @generated from field: uint64 revision = 2;
+   */
+  revision: bigint;
+
+  /**
+   * In byte order of their keys.
+   *
+   * @generated from field: repeated ringwall.v1.ServiceSummary services = 3;
+   */
+  services: ServiceSummary[];
+
+  /**
+   * True if more follow.
+   *
+   * @generated from field: bool more = 4;
+   */
+  more: boolean;
+};
+
+/**
+ * Describes the message ringwall.v1.ListServicesResponse.
+ * Use `create(ListServicesResponseSchema)` to create a new message.
+ */
+export const ListServicesResponseSchema: GenMessage<ListServicesResponse> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 39);
+
+/**
+ * One service in a listing.
+ *
+ * @generated from message ringwall.v1.ServiceSummary
+ */
+export type ServiceSummary = Message<"ringwall.v1.ServiceSummary"> & {
+  /**
+   * Service key.
+   *
+   * @generated from field: string service = 1;
+   */
+  service: string;
+
+  /**
+   * Workloads that serve it.
+   *
+   * @generated from field: uint32 endpoints = 2;
+   */
+  endpoints: number;
+
+  /**
+   * Those that are live.
+   *
+   * @generated from field: uint32 live = 3;
+   */
+  live: number;
+};
+
+/**
+ * Describes the message ringwall.v1.ServiceSummary.
+ * Use `create(ServiceSummarySchema)` to create a new message.
+ */
+export const ServiceSummarySchema: GenMessage<ServiceSummary> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 40);
+
+/**
+ * Lists addresses that more than one present workload claims.
+ *
+ * @generated from message ringwall.v1.ListClaimsRequest
+ */
+export type ListClaimsRequest = Message<"ringwall.v1.ListClaimsRequest"> & {
+  /**
+   * Addresses after this one in byte order; empty starts at the first.
+   *
+   * @generated from field: string after = 1;
+   */
+  after: string;
+
+  /**
+   * Most addresses in the answer; 0 means 500.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message ringwall.v1.ListClaimsRequest.
+ * Use `create(ListClaimsRequestSchema)` to create a new message.
+ */
+export const ListClaimsRequestSchema: GenMessage<ListClaimsRequest> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 41);
+
+/**
+ * Answer to ListClaimsRequest.
+ *
+ * @generated from message ringwall.v1.ListClaimsResponse
+ */
+export type ListClaimsResponse = Message<"ringwall.v1.ListClaimsResponse"> & {
+  /**
+   * Set when it could not be read.
+   *
+   * @generated from field: ringwall.v1.ApiError error = 1;
+   */
+  error?: ApiError | undefined;
+
+  /**
+   * REGISTRY revision of the answer.
+   *
+   * @generated from field: uint64 revision = 2;
+   */
+  revision: bigint;
+
+  /**
+   * In byte order of their addresses.
+   *
+   * @generated from field: repeated ringwall.v1.AddressClaim claims = 3;
+   */
+  claims: AddressClaim[];
+
+  /**
+   * True if more follow.
+   *
+   * @generated from field: bool more = 4;
+   */
+  more: boolean;
+};
+
+/**
+ * Describes the message ringwall.v1.ListClaimsResponse.
+ * Use `create(ListClaimsResponseSchema)` to create a new message.
+ */
+export const ListClaimsResponseSchema: GenMessage<ListClaimsResponse> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 42);
+
+/**
+ * One address with everybody who claims it.
+ *
+ * @generated from message ringwall.v1.AddressClaim
+ */
+export type AddressClaim = Message<"ringwall.v1.AddressClaim"> & {
+  /**
+   * Bare address.
+   *
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * Workload ids in byte order.
+   *
+   * @generated from field: repeated string workloads = 2;
+   */
+  workloads: string[];
+};
+
+/**
+ * Describes the message ringwall.v1.AddressClaim.
+ * Use `create(AddressClaimSchema)` to create a new message.
+ */
+export const AddressClaimSchema: GenMessage<AddressClaim> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 43);
 
 /**
  * Application protocol class of a port. Open: a class that a build does not know survives storage.

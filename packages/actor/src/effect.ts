@@ -4,9 +4,15 @@ import type { Headers } from "./message.ts";
  * What a step asks the outside for. Effects of one step run in order, each after the former was
  * acknowledged; when one fails, `failed` is delivered with its tag and the rest of that step's
  * effects are not run. Chains of different steps do not wait for each other, so a reducer keeps at
- * most one append per subject in flight.
+ * most one append per subject in flight. Effects without a tag fail with the reader's or the
+ * listener's id as tag, or with an empty one.
+ *
+ * Neighbouring appends without `expect` are sent in a window instead of one by one; whatever
+ * follows them waits until all are acknowledged. They may be stored twice when an answer is lost,
+ * so their content must not mind.
  */
 export type Effect =
+  | ForkEffect
   | AppendEffect
   | PublishEffect
   | RequestEffect
@@ -28,6 +34,12 @@ export type Effect =
   | GaugeEffect
   | ObserveEffect
   | ReadyEffect;
+
+/** Runs effects as a chain of their own: neither chain waits for or ends with the other. */
+export interface ForkEffect {
+  readonly kind: "fork";
+  readonly effects: readonly Effect[];
+}
 
 /**
  * Stores a message in the stream named by its logical name (`CONFIG`, `REGISTRY` for the KV's

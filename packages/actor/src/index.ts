@@ -1,3 +1,22 @@
+export {
+  Actor,
+  type ActorParts,
+  MAILBOX_LIMIT,
+  MAILBOX_MARK,
+  MAILBOX_MARK_BYTES,
+} from "./actor.ts";
+export { APPEND_WINDOW, APPEND_WINDOW_BYTES } from "./chain.ts";
+export type { Clock } from "./clock.ts";
+export {
+  DONE,
+  type Driver,
+  failure,
+  type Inbox,
+  type Outcome,
+  type OutsideEffect,
+} from "./driver.ts";
 export type * from "./effect.ts";
 export type * from "./message.ts";
 export type * from "./reducer.ts";
+export { type RunningActor, type RunOptions, runActor } from "./run.ts";
+export { childTrace, newTrace, parseTrace, type TraceParts } from "./trace.ts";

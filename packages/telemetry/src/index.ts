@@ -1,1 +1,8 @@
-export {};
+export { LOG_LEVELS, type LogLevel } from "./log.ts";
+export { METRIC_NAMES_LIMIT, type Metrics } from "./metrics.ts";
+export {
+  startTelemetry,
+  type Telemetry,
+  type TelemetryEffect,
+  type TelemetryOptions,
+} from "./telemetry.ts";

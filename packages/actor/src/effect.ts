@@ -116,6 +116,8 @@ export interface FollowEffect {
   readonly stream: string;
   readonly filters: readonly string[];
   readonly from: number | "all" | "last-per-subject" | "new";
+  /** Delivers records with empty payloads: for readers that only need to know what is stored. */
+  readonly headersOnly?: true;
 }
 
 /** Ends an ordered reader; records that are already in the mailbox still arrive. */

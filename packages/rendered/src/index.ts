@@ -1,1 +1,14 @@
-export {};
+export { apply } from "./apply.ts";
+export type { Canonical } from "./brand.ts";
+export { canonical, canonicalRoute, canonicalRule, empty, withVersion } from "./canonical.ts";
+export { assemble, type Content, type ContentLookup, content, references } from "./content.ts";
+export { describe } from "./describe.ts";
+export { delta, diff } from "./diff.ts";
+export { bodyDigest } from "./digest.ts";
+export { equal } from "./equal.ts";
+export { RenderedError, type RenderedErrorCode } from "./errors.ts";
+export { marshal, unmarshal } from "./marshal.ts";
+export { normalizeCidr } from "./normalize-cidr.ts";
+export { type Provenance, provenance, ruleId } from "./rule-id.ts";
+export { endpointSet, peerSet } from "./sets.ts";
+export { compareText } from "./text-order.ts";

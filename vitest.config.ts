@@ -6,6 +6,7 @@ export default defineConfig({
       "packages/*/src/**/*.test.ts",
       "services/*/src/**/*.test.ts",
       "test/e2e/**/*.test.ts",
+      "test/vectors/**/*.test.ts",
     ],
     environment: "node",
     testTimeout: 30_000,

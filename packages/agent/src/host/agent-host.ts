@@ -1,0 +1,130 @@
+import type { Clock } from "@ringwall/actor";
+import type { InventoryReport } from "@ringwall/wire";
+import type { EnforcementBackend } from "../backend/backend.ts";
+import { AgentError } from "../errors.ts";
+import type { AgentSubjects } from "../session/contract.ts";
+import type { SessionStatus } from "../session/phase.ts";
+import type { PolicyStore } from "../store/policy-store.ts";
+import { AgentDriver, type AgentLog } from "./agent-driver.ts";
+import { systemClock } from "./system-clock.ts";
+import type { AgentTransport } from "./transport.ts";
+import { Turnstile } from "./turnstile.ts";
+
+/** Applies and boots that run at the same time in one process. */
+const WIDTH = 16;
+
+/** Options of a process that runs agents. */
+export interface AgentHostOptions {
+  /** Connections; agents are spread over them in turn. At least one. */
+  readonly transports: readonly AgentTransport[];
+  /** Subjects of a workload. */
+  readonly subjects: (workload: string) => AgentSubjects;
+  /** Version of the agent, for people. */
+  readonly agentVersion: string;
+  readonly log?: AgentLog;
+  readonly count?: (name: string, by: number, labels: Readonly<Record<string, string>>) => void;
+  /** Default the host's own. */
+  readonly clock?: Clock;
+}
+
+/** One workload of the process. */
+export interface HostedWorkload {
+  readonly workload: string;
+  readonly store: PolicyStore;
+  readonly backend: EnforcementBackend;
+  /** Facts about the host, for people. */
+  readonly facts?: Readonly<Record<string, string>>;
+  /** What it serves; absent: nothing is reported. */
+  readonly inventory?: InventoryReport;
+}
+
+/** Runs any number of agents over a few connections. */
+export class AgentHost {
+  readonly #options: AgentHostOptions;
+  readonly #turnstile = new Turnstile(WIDTH);
+  readonly #agents = new Map<string, AgentDriver>();
+  readonly #transportOf = new Map<AgentDriver, AgentTransport>();
+  readonly #clock: Clock;
+  #added = 0;
+
+  constructor(options: AgentHostOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    options.transports.forEach((transport, index) => {
+      transport.onReconnect(() => this.#reconnected(index));
+    });
+  }
+
+  /** Boots a workload's agent and lets it dial. Rejects with `store-unwritable` or a duplicate id. */
+  async add(hosted: HostedWorkload): Promise<AgentDriver> {
+    const { workload } = hosted;
+    if (this.#agents.has(workload)) {
+      throw new AgentError("estate-invalid", `workload "${workload}" runs in this process already`);
+    }
+    const { transports } = this.#options;
+    const transport = transports[this.#added % transports.length];
+    if (transport === undefined) {
+      throw new AgentError("option-invalid", "an agent host needs at least 1 connection, it has 0");
+    }
+    this.#added += 1;
+    const agent = await AgentDriver.boot({
+      env: {
+        workload,
+        subjects: this.#options.subjects(workload),
+        agentVersion: this.#options.agentVersion,
+        facts: { backend: hosted.backend.name, ...hosted.facts },
+      },
+      store: hosted.store,
+      backend: hosted.backend,
+      transport,
+      clock: this.#clock,
+      log: this.#options.log ?? (() => undefined),
+      count: this.#options.count ?? (() => undefined),
+      turnstile: this.#turnstile,
+    });
+    this.#agents.set(workload, agent);
+    this.#transportOf.set(agent, transport);
+    if (hosted.inventory !== undefined) {
+      agent.report(hosted.inventory);
+    }
+    agent.start();
+    return agent;
+  }
+
+  /** The agent of a workload. */
+  get(workload: string): AgentDriver | undefined {
+    return this.#agents.get(workload);
+  }
+
+  /** Every agent as people see it, in the order in which they were added. */
+  statuses(): readonly SessionStatus[] {
+    return [...this.#agents.values()].map((agent) => agent.status);
+  }
+
+  /** Ends one workload's session; its policy stays in force. */
+  async remove(workload: string): Promise<void> {
+    const agent = this.#agents.get(workload);
+    if (agent !== undefined) {
+      this.#agents.delete(workload);
+      this.#transportOf.delete(agent);
+      await agent.stop();
+    }
+  }
+
+  /** Ends all sessions; policies stay in force. */
+  async stop(): Promise<void> {
+    const agents = [...this.#agents.values()];
+    this.#agents.clear();
+    this.#transportOf.clear();
+    await Promise.all(agents.map((agent) => agent.stop()));
+  }
+
+  #reconnected(index: number): void {
+    const transport = this.#options.transports[index];
+    for (const [agent, used] of this.#transportOf) {
+      if (used === transport) {
+        agent.reconnected();
+      }
+    }
+  }
+}

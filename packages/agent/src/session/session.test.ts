@@ -1,0 +1,436 @@
+import { createHash } from "node:crypto";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { Moment } from "@ringwall/actor";
+import { bodyDigest, canonical, delta, marshal } from "@ringwall/rendered";
+import {
+  AckStatus,
+  DirectiveKind,
+  DirectiveSchema,
+  DownSchema,
+  EnforcementMode,
+  HelloAckSchema,
+  Protocol,
+  PulseSchema,
+  SnapshotChunkSchema,
+  type Up,
+  UpSchema,
+  type WorkloadPolicy,
+  WorkloadPolicySchema,
+} from "@ringwall/wire";
+import { describe, expect, it } from "vitest";
+import type { BootState } from "../boot.ts";
+import { digestBytes } from "../digest.ts";
+import type { AgentEffect, AgentEnv, AgentMessage } from "./contract.ts";
+import { AgentSession } from "./session.ts";
+
+const ENV: AgentEnv = {
+  workload: "web-1",
+  subjects: {
+    hello: "rw.agent.web-1.hello",
+    down: "rw.agent.web-1.down",
+    up: (gateway) => `rw.agent.web-1.up.${gateway}`,
+  },
+  agentVersion: "test",
+  facts: {},
+};
+const FRESH: BootState = { record: undefined, installed: false, refused: [], faults: [] };
+type DownInit = Parameters<typeof create<typeof DownSchema>>[1];
+
+function policy(version: bigint, ...peers: string[]) {
+  return canonical(
+    create(WorkloadPolicySchema, {
+      version,
+      mode: EnforcementMode.ENFORCED,
+      inboundRules: [{ ruleId: "r/tcp", peerCidrs: peers, protocol: Protocol.TCP, ports: [] }],
+    }),
+  );
+}
+
+class Bench {
+  readonly session: AgentSession;
+  readonly ups: Up[] = [];
+  readonly effects: AgentEffect[] = [];
+  seq = 0n;
+  sessionId = 0n;
+  monotonicMs = 1000;
+  chance = 0.5;
+
+  constructor(boot: BootState = FRESH) {
+    this.session = new AgentSession(ENV, boot);
+  }
+
+  step(message: AgentMessage): readonly AgentEffect[] {
+    const moment: Moment = {
+      wallMs: 1_700_000_000_000 + this.monotonicMs,
+      monotonicMs: this.monotonicMs,
+      random: () => this.chance,
+    };
+    const effects = this.session.step(message, moment);
+    this.effects.push(...effects);
+    for (const effect of effects) {
+      if (effect.kind === "publish") {
+        this.ups.push(fromBinary(UpSchema, effect.payload));
+      }
+    }
+    return effects;
+  }
+
+  down(init: DownInit): readonly AgentEffect[] {
+    const message = create(DownSchema, { workloadId: "web-1", session: this.sessionId, ...init });
+    return this.step({
+      kind: "delivery",
+      listener: "down",
+      subject: ENV.subjects.down,
+      payload: toBinary(DownSchema, message),
+      headers: {},
+    });
+  }
+
+  hello() {
+    const up = this.ups.findLast((sent) => sent.body.case === "hello");
+    if (up?.body.case !== "hello") {
+      throw new Error("no Hello was sent");
+    }
+    return up.body.value;
+  }
+
+  ack() {
+    const up = this.ups.findLast((sent) => sent.body.case === "ack");
+    if (up?.body.case !== "ack") {
+      throw new Error("no ack was sent");
+    }
+    return up.body.value;
+  }
+
+  open(session = 100n): void {
+    this.sessionId = session;
+    this.seq = 1n;
+    const { nonce } = this.hello();
+    const value = create(HelloAckSchema, { nonce, gateway: "gw", heartbeatIntervalMs: 10_000 });
+    this.down({ session, seq: 1n, body: { case: "helloAck", value } });
+  }
+
+  snapshot(pushed: WorkloadPolicy, epoch = 1n): readonly AgentEffect[] {
+    return this.down({ ...this.head(pushed, epoch), body: { case: "snapshot", value: pushed } });
+  }
+
+  delta(from: WorkloadPolicy, to: WorkloadPolicy, epoch = 1n): readonly AgentEffect[] {
+    return this.down({ ...this.head(to, epoch), body: { case: "delta", value: delta(from, to) } });
+  }
+
+  head(pushed: WorkloadPolicy, epoch: bigint) {
+    this.seq += 1n;
+    const digest = digestBytes(bodyDigest(pushed));
+    return { seq: this.seq, epoch, headVersion: pushed.version, digest };
+  }
+
+  applied(): readonly AgentEffect[] {
+    return this.step({ kind: "applied", outcome: { kind: "applied" } });
+  }
+}
+
+function started(boot?: BootState): Bench {
+  const bench = new Bench(boot);
+  bench.step({ kind: "start" });
+  return bench;
+}
+
+function opened(boot?: BootState): Bench {
+  const bench = started(boot);
+  bench.open();
+  return bench;
+}
+
+function holding(version: bigint, ...peers: string[]): Bench {
+  const bench = opened();
+  bench.snapshot(policy(version, ...peers));
+  bench.applied();
+  return bench;
+}
+
+describe("AgentSession while dialling", () => {
+  it("claims nothing when it has nothing", () => {
+    const hello = started().hello();
+    expect(hello.appliedVersion).toBe(0n);
+    expect(hello.digest).toHaveLength(0);
+  });
+
+  it("claims what is in force, and the refused bodies", () => {
+    const held = policy(7n, "10.0.0.1/32");
+    const digest = bodyDigest(held);
+    const record = { workload: "web-1", epoch: 3n, digest, inputs: undefined, policy: held };
+    const hello = started({ record, installed: true, refused: [digest], faults: [] }).hello();
+    expect([hello.epoch, hello.appliedVersion]).toEqual([3n, 7n]);
+    expect(hello.digest).toEqual(new Uint8Array(digestBytes(digest)));
+    expect(hello.refusedDigests).toHaveLength(1);
+  });
+
+  it("claims the version but no digest when the stored policy could not be put in force", () => {
+    const held = policy(7n, "10.0.0.1/32");
+    const digest = bodyDigest(held);
+    const record = { workload: "web-1", epoch: 3n, digest, inputs: undefined, policy: held };
+    const hello = started({ record, installed: false, refused: [], faults: [] }).hello();
+    expect(hello.appliedVersion).toBe(7n);
+    expect(hello.digest).toHaveLength(0);
+  });
+
+  it("repeats the same Hello with full jitter: within 1 s at first, at most 15 s", () => {
+    const bench = started();
+    bench.chance = 1;
+    const delays: number[] = [];
+    for (let attempt = 0; attempt < 8; attempt += 1) {
+      for (const effect of bench.step({ kind: "timer", id: "hello" })) {
+        if (effect.kind === "timer") delays.push(effect.delayMs);
+      }
+    }
+    expect(delays).toEqual([2000, 4000, 8000, 15_000, 15_000, 15_000, 15_000, 15_000]);
+    const nonces = bench.ups.map((up) => (up.body.case === "hello" ? up.body.value.nonce : 0n));
+    expect(new Set(nonces).size).toBe(1);
+  });
+
+  it("ignores a HelloAck with another nonce", () => {
+    const bench = started();
+    const value = create(HelloAckSchema, { nonce: bench.hello().nonce + 1n, gateway: "gw" });
+    bench.down({ session: 5n, seq: 1n, body: { case: "helloAck", value } });
+    expect(bench.session.status.phase).toBe("dialling");
+  });
+
+  it("takes no push", () => {
+    const bench = started();
+    bench.snapshot(policy(1n, "10.0.0.1/32"));
+    expect(bench.effects.some((effect) => effect.kind === "apply")).toBe(false);
+  });
+});
+
+describe("AgentSession while open", () => {
+  it("takes the highest of several HelloAcks with its nonce", () => {
+    const bench = opened();
+    bench.open(200n);
+    bench.open(150n);
+    bench.sessionId = 200n;
+    bench.snapshot(policy(1n, "10.0.0.1/32"));
+    expect(bench.effects.some((effect) => effect.kind === "apply")).toBe(true);
+  });
+
+  it("acknowledges a snapshot only after it is in force and stored", () => {
+    const bench = opened();
+    bench.snapshot(policy(1n, "10.0.0.1/32"));
+    expect(bench.ups.some((up) => up.body.case === "ack")).toBe(false);
+    bench.applied();
+    expect(bench.ack()).toMatchObject({ status: AckStatus.APPLIED, version: 1n, seq: 2n });
+    expect(bench.session.status.version).toBe(1n);
+  });
+
+  it("applies a delta to what it has", () => {
+    const bench = holding(1n, "10.0.0.1/32");
+    bench.delta(policy(1n, "10.0.0.1/32"), policy(2n, "10.0.0.2/32"));
+    bench.applied();
+    expect(bench.session.record?.policy.inboundRules[0]?.peerCidrs).toEqual(["10.0.0.2/32"]);
+  });
+
+  it("takes pipelined deltas one after the other", () => {
+    const bench = holding(1n, "10.0.0.1/32");
+    bench.delta(policy(1n, "10.0.0.1/32"), policy(2n, "10.0.0.2/32"));
+    bench.delta(policy(2n, "10.0.0.2/32"), policy(3n, "10.0.0.3/32"));
+    expect(bench.effects.filter((effect) => effect.kind === "apply")).toHaveLength(2);
+    bench.applied();
+    bench.applied();
+    expect(bench.ack().version).toBe(3n);
+  });
+
+  it.each([
+    ["a lower version of its epoch", policy(4n, "10.0.0.9/32"), 1n],
+    ["an older epoch", policy(9n, "10.0.0.9/32"), 0n],
+    ["its version with another body", policy(5n, "10.0.0.9/32"), 1n],
+  ])("answers OUT_OF_STEP to %s", (_name, pushed, epoch) => {
+    const bench = holding(5n, "10.0.0.1/32");
+    bench.snapshot(pushed, epoch);
+    expect(bench.ack().status).toBe(AckStatus.OUT_OF_STEP);
+    expect(bench.session.status.version).toBe(5n);
+  });
+
+  it("takes a lower version of a newer epoch", () => {
+    const bench = holding(5n, "10.0.0.1/32");
+    bench.snapshot(policy(2n, "10.0.0.9/32"), 2n);
+    bench.applied();
+    expect(bench.session.status).toMatchObject({ version: 2n, epoch: 2n });
+  });
+
+  it("stores without installing when the body is in force already", () => {
+    const bench = holding(5n, "10.0.0.1/32");
+    bench.delta(policy(5n, "10.0.0.1/32"), policy(6n, "10.0.0.1/32"));
+    expect(bench.effects.findLast((effect) => effect.kind === "apply")).toMatchObject({
+      installed: true,
+    });
+  });
+
+  it("answers OUT_OF_STEP when the body does not have the digest that was named", () => {
+    const bench = opened();
+    const pushed = policy(1n, "10.0.0.1/32");
+    const digest = new Uint8Array(32);
+    const value = { ...bench.head(pushed, 1n), digest };
+    bench.down({ ...value, body: { case: "snapshot", value: pushed } });
+    expect(bench.ack().status).toBe(AckStatus.OUT_OF_STEP);
+    expect(bench.ack().detail).toContain("digest");
+  });
+
+  it("answers OUT_OF_STEP to a delta from another base", () => {
+    const bench = holding(5n, "10.0.0.1/32");
+    bench.delta(policy(4n, "10.0.0.1/32"), policy(6n, "10.0.0.2/32"));
+    expect(bench.ack().status).toBe(AckStatus.OUT_OF_STEP);
+  });
+
+  it("never takes another workload's policy", () => {
+    const bench = opened();
+    const pushed = policy(1n, "10.0.0.1/32");
+    const message = { ...bench.head(pushed, 1n), workloadId: "web-2" };
+    bench.down({ ...message, body: { case: "snapshot", value: pushed } });
+    expect(bench.effects.some((effect) => effect.kind === "apply")).toBe(false);
+  });
+
+  it("drops messages of another session", () => {
+    const bench = opened();
+    bench.sessionId = 99n;
+    bench.snapshot(policy(1n, "10.0.0.1/32"));
+    expect(bench.effects.some((effect) => effect.kind === "apply")).toBe(false);
+  });
+
+  it("says Hello with a new nonce after a gap in the sequence", () => {
+    const bench = opened();
+    const before = bench.hello().nonce;
+    bench.chance = 0.25;
+    bench.seq += 1n;
+    bench.snapshot(policy(1n, "10.0.0.1/32"));
+    expect(bench.session.status.phase).toBe("dialling");
+    expect(bench.hello().nonce).not.toBe(before);
+    expect(bench.hello().lastSession).toBe(100n);
+  });
+
+  it("drops a repeated message", () => {
+    const bench = holding(1n, "10.0.0.1/32");
+    bench.seq -= 1n;
+    bench.snapshot(policy(1n, "10.0.0.1/32"));
+    expect(bench.effects.filter((effect) => effect.kind === "apply")).toHaveLength(1);
+  });
+
+  it("says Hello when a pulse tells of a message that it did not get", () => {
+    const bench = opened();
+    bench.down({ body: { case: "pulse", value: create(PulseSchema, { lastSeq: 2n }) } });
+    expect(bench.session.status.phase).toBe("dialling");
+  });
+
+  it("answers REFUSED, remembers the body and keeps what is in force", () => {
+    const bench = holding(1n, "10.0.0.1/32");
+    bench.snapshot(policy(2n, "10.0.0.2/32"));
+    bench.step({ kind: "applied", outcome: { kind: "refused", detail: "nft says no" } });
+    expect(bench.ack()).toMatchObject({ status: AckStatus.REFUSED, detail: "nft says no" });
+    expect(bench.session.status.refused).toEqual([bodyDigest(policy(2n, "10.0.0.2/32"))]);
+    expect(bench.session.status.version).toBe(1n);
+  });
+
+  it("forgets a refusal when the body is in force after all", () => {
+    const bench = holding(1n, "10.0.0.1/32");
+    bench.snapshot(policy(2n, "10.0.0.2/32"));
+    bench.step({ kind: "applied", outcome: { kind: "refused", detail: "busy" } });
+    bench.snapshot(policy(2n, "10.0.0.2/32"));
+    bench.applied();
+    expect(bench.session.status.refused).toEqual([]);
+  });
+
+  it("remembers at most four refused bodies", () => {
+    const bench = holding(1n, "10.0.0.1/32");
+    for (let version = 2n; version < 8n; version += 1n) {
+      bench.snapshot(policy(version, `10.0.1.${version}/32`));
+      bench.step({ kind: "applied", outcome: { kind: "refused", detail: "no" } });
+    }
+    expect(bench.session.status.refused).toHaveLength(4);
+  });
+
+  it("says that the host failed, which is no word about the body", () => {
+    const bench = opened();
+    bench.snapshot(policy(1n, "10.0.0.1/32"));
+    bench.step({ kind: "applied", outcome: { kind: "failed", detail: "disk full" } });
+    expect(bench.ack()).toMatchObject({ status: AckStatus.OUT_OF_STEP });
+    expect(bench.ack().detail).toBe("FAILED: disk full");
+    expect(bench.session.status.refused).toEqual([]);
+  });
+
+  it("does not acknowledge in a later session what was applied in an earlier one", () => {
+    const bench = opened();
+    bench.snapshot(policy(1n, "10.0.0.1/32"));
+    bench.step({ kind: "reconnected" });
+    bench.applied();
+    expect(bench.ups.some((up) => up.body.case === "ack")).toBe(false);
+    expect(bench.session.status.version).toBe(1n);
+  });
+
+  it("says Hello again after three silent intervals", () => {
+    const bench = opened();
+    bench.monotonicMs += 30_001;
+    bench.step({ kind: "timer", id: "heartbeat" });
+    expect(bench.session.status.phase).toBe("dialling");
+  });
+
+  it("tells what is in force in its heartbeat", () => {
+    const bench = holding(4n, "10.0.0.1/32");
+    bench.step({ kind: "timer", id: "heartbeat" });
+    expect(bench.ups.at(-1)?.body.value).toMatchObject({ version: 4n, lastSeq: 2n });
+  });
+
+  it("waits with jitter when it is told to reconnect", () => {
+    const bench = opened();
+    bench.seq += 1n;
+    const value = create(DirectiveSchema, { kind: DirectiveKind.RECONNECT, reason: "stop" });
+    const effects = bench.down({ seq: bench.seq, body: { case: "directive", value } });
+    expect(bench.session.status.phase).toBe("dialling");
+    expect(effects.some((effect) => effect.kind === "publish")).toBe(false);
+    expect(effects.some((effect) => effect.kind === "timer" && effect.id === "hello")).toBe(true);
+  });
+
+  it("counts what it can't read", () => {
+    const bench = opened();
+    const effects = bench.step({
+      kind: "delivery",
+      listener: "down",
+      subject: ENV.subjects.down,
+      payload: new Uint8Array([0xff, 0xff]),
+      headers: {},
+    });
+    expect(effects).toEqual([{ kind: "count", name: "agent_malformed_downs_total" }]);
+  });
+});
+
+describe("AgentSession and chunked snapshots", () => {
+  function chunks(pushed: WorkloadPolicy, size: number) {
+    const bytes = marshal(pushed);
+    const sha256 = createHash("sha256").update(bytes).digest();
+    const count = Math.ceil(bytes.length / size);
+    return Array.from({ length: count }, (_unused, index) => {
+      const data = bytes.subarray(index * size, (index + 1) * size);
+      return create(SnapshotChunkSchema, { id: 9n, index, count, sha256, data });
+    });
+  }
+
+  it("puts the parts together and acknowledges the last", () => {
+    const bench = opened();
+    const pushed = policy(1n, "10.0.0.1/32", "10.0.0.2/32", "10.0.0.3/32");
+    for (const value of chunks(pushed, 16)) {
+      bench.down({ ...bench.head(pushed, 1n), body: { case: "chunk", value } });
+    }
+    bench.applied();
+    expect(bench.ack()).toMatchObject({ status: AckStatus.APPLIED, seq: bench.seq });
+  });
+
+  it("answers OUT_OF_STEP when a part is altered", () => {
+    const bench = opened();
+    const pushed = policy(1n, "10.0.0.1/32", "10.0.0.2/32", "10.0.0.3/32");
+    for (const value of chunks(pushed, 16)) {
+      const data = value.index === 1 ? value.data.map((byte) => byte ^ 1) : value.data;
+      bench.down({
+        ...bench.head(pushed, 1n),
+        body: { case: "chunk", value: create(SnapshotChunkSchema, { ...value, data }) },
+      });
+    }
+    expect(bench.ack().status).toBe(AckStatus.OUT_OF_STEP);
+  });
+});

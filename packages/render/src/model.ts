@@ -95,6 +95,8 @@ export interface Configuration {
   readonly addressGroups: readonly AddressGroupSpec[];
   readonly routes: readonly TrafficRouteSpec[];
   readonly inventory: readonly InventorySpec[];
+  /** Not rendered; read by whoever sends alarms. */
+  readonly alertSinks?: readonly AlertSinkSpec[];
 }
 
 /** One service that a workload serves, as the registry holds it. */
@@ -122,4 +124,13 @@ export interface WorkloadSpec {
   readonly presence: "live" | "stale" | "draining" | "expired";
   /** True once an enforced body was rendered for it. */
   readonly enforced: boolean;
+}
+
+/** Where alarms are sent. */
+export interface AlertSinkSpec {
+  readonly name: string;
+  /** `http` or `https`, without credentials in it. */
+  readonly url: string;
+  /** Names of the alarms that it takes; every alarm when absent. */
+  readonly events?: readonly string[];
 }

@@ -1,0 +1,311 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { type Reducer, type RunningActor, runActor } from "@ringwall/actor";
+import { startTelemetry, type Telemetry, type TelemetryOptions } from "@ringwall/telemetry";
+import { type Inputs, ServiceStatusResponseSchema } from "@ringwall/wire";
+import { ensureTopology } from "./apply-topology.ts";
+import { systemClock } from "./clock.ts";
+import { type Bus, connectBus } from "./connect.ts";
+import { Discovery } from "./discovery.ts";
+import { NatsDriver } from "./driver/nats-driver.ts";
+import { BusError } from "./errors.ts";
+import { type HealthServer, startHealth } from "./health.ts";
+import { type Names, names } from "./names.ts";
+import type { ServiceOptions } from "./options.ts";
+
+/** Version that services report. */
+export const SERVICE_VERSION = "0.1.0";
+
+const STOP_DEADLINE_MS = 5000;
+const TOPOLOGY_RETRY_MS = 1000;
+const GAUGES_MS = 1000;
+
+/** What a service's reducer is made with. */
+export interface ServiceEnv {
+  readonly names: Names;
+  readonly instance: string;
+  readonly environment: string;
+  /** The service's own options by key. */
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** A service's reducer. `status` tells what `service.status` shows beside readiness. */
+export interface ServiceReducer extends Reducer {
+  status?(): { readonly slots?: readonly string[]; readonly inputs?: Inputs };
+}
+
+/** What a service is. */
+export interface ServiceDefinition {
+  /** Name without prefix, for example "registrar". */
+  readonly service: string;
+  /** One line for service discovery. */
+  readonly description: string;
+  readonly options: ServiceOptions;
+  create(env: ServiceEnv): ServiceReducer;
+  /** Where log lines go; default standard output. */
+  readonly logDestination?: TelemetryOptions["logDestination"];
+  /** Ends the wait for NATS. */
+  readonly signal?: AbortSignal;
+}
+
+/** A running service. */
+export interface RunningService {
+  /** Port of the health endpoints; undefined if none are served. */
+  readonly httpPort: number | undefined;
+  readonly bus: Bus;
+  readonly telemetry: Telemetry;
+  /** Messages in the mailbox. */
+  readonly depth: number;
+  /** Why it does not serve; empty if it does. */
+  problems(): readonly string[];
+  /** Fulfils when it was stopped; rejects when its reducer threw or the connection ended. */
+  readonly ended: Promise<void>;
+  /** Delivers `stop`, waits until everything is acknowledged, and disconnects. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a service: health endpoints, connection (tried for ever unless `failFast`), topology, then
+ * the actor. Throws BusError when it can't start.
+ */
+export async function startService(definition: ServiceDefinition): Promise<RunningService> {
+  const service = new Service(definition, await telemetryFor(definition));
+  try {
+    await service.start();
+    return service;
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+}
+
+function telemetryFor({ service, options, logDestination }: ServiceDefinition): Promise<Telemetry> {
+  return startTelemetry({
+    service,
+    instance: options.instance,
+    environment: options.processEnvironment,
+    ...(logDestination === undefined ? {} : { logDestination }),
+  });
+}
+
+class Service implements RunningService {
+  readonly telemetry: Telemetry;
+  readonly #definition: ServiceDefinition;
+  readonly #ended = Promise.withResolvers<void>();
+  #ready = { ready: false, reason: "starting" };
+  #warnings: readonly string[] = [];
+  #health: HealthServer | undefined;
+  #bus: Bus | undefined;
+  #driver: NatsDriver | undefined;
+  #discovery: Discovery | undefined;
+  #actor: RunningActor | undefined;
+  #reducer: ServiceReducer | undefined;
+  #gauges: NodeJS.Timeout | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(definition: ServiceDefinition, telemetry: Telemetry) {
+    this.#definition = definition;
+    this.telemetry = telemetry;
+    this.#ended.promise.catch(() => undefined);
+  }
+
+  get httpPort(): number | undefined {
+    return this.#health?.port;
+  }
+
+  get bus(): Bus {
+    if (this.#bus === undefined) {
+      throw new BusError("closed", "the service has not connected yet");
+    }
+    return this.#bus;
+  }
+
+  get depth(): number {
+    return this.#actor?.depth ?? 0;
+  }
+
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  problems(): readonly string[] {
+    if (this.#bus === undefined || !this.#bus.connected) {
+      return ["NATS is not reachable"];
+    }
+    return this.#ready.ready ? [] : [this.#ready.reason || "not ready"];
+  }
+
+  async start(): Promise<void> {
+    const { options, service } = this.#definition;
+    if (options.httpPort !== undefined) {
+      this.#health = await startHealth(options.httpHost, options.httpPort, {
+        problems: () => this.problems(),
+        warnings: () => this.#warnings,
+        metricsPage: () => this.telemetry.metrics.page(),
+      });
+    }
+    this.#bus = await this.#connect();
+    await this.#ensureTopology(this.#bus);
+    this.#runActor(this.#bus);
+    this.#bus.onReconnect(() => void this.#reconnected());
+    void this.#bus.nc.closed().then((error) => {
+      if (this.#stopping === undefined) {
+        this.#ended.reject(new BusError("closed", "the connection to NATS ended", error));
+      }
+    });
+    this.#gauges = setInterval(() => this.#measure(), GAUGES_MS);
+    const { instance, environment, prefix } = options;
+    this.telemetry.log.info({ environment, prefix }, `${service} ${instance} runs`);
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    clearInterval(this.#gauges);
+    this.#ready = { ready: false, reason: "stopping" };
+    const rested = await this.#actor?.stop(STOP_DEADLINE_MS);
+    if (rested === false) {
+      this.telemetry.log.warn({ depth: this.depth }, "stopped with work outstanding");
+    }
+    this.#discovery?.close();
+    await this.#bus?.close();
+    await this.#health?.close();
+    this.telemetry.log.info({}, `${this.#definition.service} stopped`);
+    await this.telemetry.shutdown();
+    this.#ended.resolve();
+  }
+
+  #connect(): Promise<Bus> {
+    const { options, service, signal } = this.#definition;
+    return connectBus({
+      url: options.natsUrl,
+      name: `${options.prefix}-${service}-${options.instance}`,
+      prefix: options.prefix,
+      failFast: options.failFast,
+      log: this.telemetry.log,
+      ...(signal === undefined ? {} : { signal }),
+      ...(options.credsFile === undefined ? {} : { credsFile: options.credsFile }),
+      ...(Object.keys(options.tls).length === 0 ? {} : { tls: options.tls }),
+      ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
+    });
+  }
+
+  async #ensureTopology(bus: Bus): Promise<void> {
+    const { replicas, failFast } = this.#definition.options;
+    for (;;) {
+      try {
+        const differences = await ensureTopology(bus, { replicas });
+        this.#warnings = differences.flatMap((change) =>
+          change.kind === "update"
+            ? [`${change.stream}: ${change.setting} is ${change.is}, not ${change.wanted}`]
+            : [],
+        );
+        for (const warning of this.#warnings) {
+          this.telemetry.log.warn({}, `topology differs (see ringwall topology diff): ${warning}`);
+        }
+        return;
+      } catch (error) {
+        const final = error instanceof BusError && error.code === "partitions-mismatch";
+        if (final || failFast || this.#definition.signal?.aborted || this.#stopping) {
+          throw error;
+        }
+        const message = error instanceof Error ? error.message : String(error);
+        this.#ready = { ready: false, reason: `topology: ${message}` };
+        this.telemetry.log.warn({}, `topology can't be made sure of: ${message}; trying again`);
+        await new Promise((resolve) => setTimeout(resolve, TOPOLOGY_RETRY_MS));
+      }
+    }
+  }
+
+  #runActor(bus: Bus): void {
+    const { options, service, description } = this.#definition;
+    const { instance, environment, own } = options;
+    this.#discovery = new Discovery(bus.nc, {
+      name: `${options.prefix}-${service}`,
+      id: instance,
+      version: SERVICE_VERSION,
+      description,
+      metadata: { environment },
+    });
+    this.#ready = { ready: false, reason: "starting" };
+    this.#driver = new NatsDriver({
+      bus,
+      clock: systemClock,
+      telemetry: this.telemetry,
+      owner: `${service}-${instance}`,
+      discovery: this.#discovery,
+      onReady: (ready, reason) => {
+        this.#ready = { ready, reason };
+      },
+    });
+    this.#reducer = this.#definition.create({
+      names: names(options.prefix),
+      instance,
+      environment,
+      options: own,
+    });
+    this.#serveStatus(bus);
+    this.#actor = runActor(this.#reducer, this.#driver, systemClock, {
+      onSlowStep: (kind, tookMs) => {
+        this.telemetry.metrics.count({ name: "ringwall_actor_slow_steps_total", labels: { kind } });
+        this.telemetry.log.debug({ kind, took_ms: tookMs }, "a step took longer than 10 ms");
+      },
+    });
+    this.#actor.ended.catch((error: unknown) => {
+      this.#ready = { ready: false, reason: "its actor failed" };
+      this.#ended.reject(error);
+    });
+  }
+
+  // Every instance answers for itself, so there is no queue group.
+  #serveStatus(bus: Bus): void {
+    const { options, service } = this.#definition;
+    const subject = bus.names.api("service", "status");
+    const count = this.#discovery?.add(subject, undefined);
+    bus.nc.subscribe(subject, {
+      callback: (error, message) => {
+        if (error !== null) {
+          this.telemetry.log.warn({ reason: error.message }, "service.status can't be served");
+          return;
+        }
+        count?.requested();
+        const [reason = ""] = this.problems();
+        const { slots = [], inputs } = this.#reducer?.status?.() ?? {};
+        const answer = create(ServiceStatusResponseSchema, {
+          instance: options.instance,
+          service,
+          ready: reason === "",
+          reason,
+          slots: [...slots],
+          environment: options.environment,
+          ...(inputs === undefined ? {} : { inputs }),
+        });
+        message.respond(toBinary(ServiceStatusResponseSchema, answer));
+      },
+    });
+  }
+
+  async #reconnected(): Promise<void> {
+    try {
+      // A server that came back with an empty store gets its streams again; what they mean then is
+      // the reducers' business.
+      await this.#ensureTopology(this.bus);
+    } catch (error) {
+      this.#ended.reject(error);
+      return;
+    }
+    if (this.#stopping === undefined) {
+      this.#driver?.reconnected();
+    }
+  }
+
+  #measure(): void {
+    const { metrics } = this.telemetry;
+    metrics.gauge({ name: "ringwall_mailbox_depth", value: this.depth });
+    metrics.gauge({ name: "ringwall_bus_connected", value: this.#bus?.connected === true ? 1 : 0 });
+    metrics.gauge({ name: "ringwall_ready", value: this.problems().length === 0 ? 1 : 0 });
+    metrics.gauge({ name: "ringwall_mailbox_dropped", value: this.#actor?.dropped ?? 0 });
+  }
+}

@@ -1,0 +1,65 @@
+import { formatSelector, matches } from "@ringwall/labels";
+import { type Configuration, readTree, type SelectorSpec } from "@ringwall/render";
+import type { FindingLine } from "../errors.ts";
+import type { Sources } from "../input/read-sources.ts";
+import { readEstate } from "../live/estate.ts";
+import type { Operator } from "../live/operator.ts";
+
+/** A selector and where it was written. */
+interface Written {
+  readonly unit: string;
+  readonly path: string;
+  readonly selector: SelectorSpec;
+}
+
+/**
+ * Warnings for selectors of the applied documents that match no workload now: they may be right,
+ * because workloads come and go, but a typing error looks the same.
+ */
+export async function unmatchedSelectors(
+  operator: Operator,
+  sources: Sources,
+): Promise<FindingLine[]> {
+  const estate = await readEstate(operator);
+  const texts = sources.puts.map(({ layer, path, bytes }) => ({
+    layer,
+    path,
+    text: Buffer.from(bytes).toString("utf8"),
+  }));
+  const origins = new Map(
+    [...sources.origins].map(([key, origin]) => [key.slice(key.indexOf("/") + 1), origin]),
+  );
+  return selectorsOf(readTree(texts).configuration)
+    .filter(({ selector }) => !estate.workloads.some(({ labels }) => matches(selector, labels)))
+    .map(({ unit, path, selector }) => {
+      const origin = origins.get(unit);
+      return {
+        file: origin?.file ?? unit,
+        line: 0,
+        path,
+        rule: "selector-unmatched",
+        message: `${formatSelector(selector)} matches no workload now`,
+        warning: true,
+      };
+    });
+}
+
+function selectorsOf(configuration: Configuration): Written[] {
+  const rulesets = configuration.rulesets.flatMap(({ name, scope, rules }) => {
+    const unit = `policy/ruleset/${name}/ruleset.yaml`;
+    const peers = rules.flatMap((rule, ruleAt) =>
+      rule.peers.flatMap(({ workloads }, peerAt) =>
+        workloads === undefined
+          ? []
+          : [{ unit, path: `rules[${ruleAt}].peers[${peerAt}].workloads`, selector: workloads }],
+      ),
+    );
+    return [{ unit, path: "scope", selector: scope }, ...peers];
+  });
+  const inventory = configuration.inventory.flatMap(({ name, selector }) =>
+    selector === undefined
+      ? []
+      : [{ unit: `policy/inventory/${name}/inventory.yaml`, path: "selector", selector }],
+  );
+  return [...rulesets, ...inventory];
+}

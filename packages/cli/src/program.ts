@@ -1,0 +1,61 @@
+import { Command } from "commander";
+import { acceptStateCommand } from "./commands/accept-state.ts";
+import { applyCommand } from "./commands/apply.ts";
+import { completionCommand } from "./commands/completion.ts";
+import { devCommand } from "./commands/dev.ts";
+import { explainCommand } from "./commands/explain.ts";
+import { getCommand } from "./commands/get.ts";
+import { historyCommand } from "./commands/history.ts";
+import { labelCommand } from "./commands/label.ts";
+import { lintCommand } from "./commands/lint.ts";
+import { modeCommand } from "./commands/mode.ts";
+import { statusCommand } from "./commands/status.ts";
+import { topologyCommand } from "./commands/topology.ts";
+import { versionCommand } from "./commands/version.ts";
+import { watchCommand } from "./commands/watch.ts";
+import { workloadCommand } from "./commands/workload.ts";
+import { addGlobalOptions } from "./globals.ts";
+import type { CommandContext } from "./session.ts";
+
+type Make = (context: CommandContext) => Command;
+
+const GROUPS: readonly (readonly [string, readonly Make[]])[] = [
+  ["Try it:", [devCommand]],
+  ["Look:", [getCommand, statusCommand, historyCommand, watchCommand, explainCommand]],
+  ["Change:", [applyCommand, labelCommand, modeCommand]],
+  ["Operate:", [workloadCommand, topologyCommand, acceptStateCommand]],
+  ["Other:", [lintCommand, completionCommand, versionCommand]],
+];
+
+const EXIT_CODES_HELP = `
+Exit codes: 0 done, 2 usage, 3 configuration invalid, 4 not reachable, 5 not authorised,
+6 refused by the present state, 7 not converged in time.`;
+
+/** The whole command: one subcommand per file of commands/. */
+export function buildProgram(context: CommandContext): Command {
+  const program = new Command("ringwall")
+    .description(
+      "Declares who may talk to whom, and shows what became of it on every host.",
+    )
+    .addHelpText("after", EXIT_CODES_HELP)
+    .showHelpAfterError("(add --help for what is possible)")
+    .showSuggestionAfterError(true);
+  addGlobalOptions(program);
+  for (const [heading, makers] of GROUPS) {
+    for (const make of makers) program.addCommand(make(context).helpGroup(heading));
+  }
+  program.helpCommand("help [command]", "show help for a command");
+  prepare(program, context);
+  return program;
+}
+
+function prepare(command: Command, context: CommandContext): void {
+  command
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+    })
+    .configureHelp({ showGlobalOptions: command.commands.length === 0 });
+  for (const each of command.commands) prepare(each, context);
+}

@@ -31,6 +31,11 @@ export interface DocumentsReading {
  * types, aliases, tags, size and depth are findings with file, line and path.
  */
 export function readDocument(text: string, file: string): DocumentReading {
+  const size = sizeOf(text);
+  if (size > LIMITS.documentBytes) {
+    const message = sizeMessage("document", size, LIMITS.documentBytes);
+    return { findings: [{ file, line: 1, path: "", rule: "document-size", message }] };
+  }
   const { documents, findings } = readDocuments(text, file);
   const located = documents[0];
   if (findings.length > 0) {

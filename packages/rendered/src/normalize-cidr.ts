@@ -52,7 +52,7 @@ function parseLength(text: string, start: number): number {
  * True for an IPv4 prefix that is its own canonical text. Nearly every peer is one, and most were
  * normalised before, so this one pass without allocation is what a canonical policy costs.
  */
-function isCanonicalIpv4(text: string): boolean {
+export function isCanonicalIpv4(text: string): boolean {
   if (text.length < 9 || text.length > 18) return false;
   let address = 0;
   let octet = 0;

@@ -27,3 +27,16 @@ function surrogatesLast(unit: number): number {
 export function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }
+
+/** Sorts in place in the byte order of UTF-8. */
+export function sortTexts(texts: string[]): string[] {
+  // The built-in order of ASCII texts is the same and found twice as fast.
+  return texts.every(isAscii) ? texts.sort() : texts.sort(compareText);
+}
+
+const ASCII = /^[\0-\x7f]*$/;
+
+/** True if every unit of the text is below 128. */
+export function isAscii(text: string): boolean {
+  return ASCII.test(text);
+}

@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 
 /** Options that every command takes, before or after its name. */
 export interface Globals {

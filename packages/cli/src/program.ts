@@ -34,9 +34,7 @@ Exit codes: 0 done, 2 usage, 3 configuration invalid, 4 not reachable, 5 not aut
 /** The whole command: one subcommand per file of commands/. */
 export function buildProgram(context: CommandContext): Command {
   const program = new Command("ringwall")
-    .description(
-      "Declares who may talk to whom, and shows what became of it on every host.",
-    )
+    .description("Declares who may talk to whom, and shows what became of it on every host.")
     .addHelpText("after", EXIT_CODES_HELP)
     .showHelpAfterError("(add --help for what is possible)")
     .showSuggestionAfterError(true);

@@ -1,5 +1,5 @@
-import type { FindingLine } from "../errors.ts";
 import { Command, Option } from "commander";
+import type { FindingLine } from "../errors.ts";
 import { CliError } from "../errors.ts";
 import {
   filesOf,
@@ -155,7 +155,8 @@ function report(session: Session, applied: Applied): void {
       ...changed.map((name) => `${out.paint.yellow("~")} ${name}`),
     ];
     if (change.dryRun) lines.push(`would commit to ${change.environment}: ${counts}`);
-    else if (puts.length === 0) lines.push(`nothing changed; head is ${commitText(committed.commit)}`);
+    else if (puts.length === 0)
+      lines.push(`nothing changed; head is ${commitText(committed.commit)}`);
     else lines.push(`${commitText(committed.commit)} in ${change.environment}: ${counts}`);
     if (waited !== undefined) {
       lines.push(`converged: ${waited.agents} agents after ${waited.seconds.toFixed(2)} s`);

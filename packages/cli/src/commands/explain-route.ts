@@ -3,8 +3,8 @@ import {
   explainRoute,
   inboundTags,
   type Route,
-  routeName,
   type RouteVerdict,
+  routeName,
   tagsText,
 } from "@ringwall/routes";
 import { Command } from "commander";

@@ -31,9 +31,7 @@ export function historyCommand(context: CommandContext): Command {
         "of the configuration.",
     )
     .argument("[id]", "workload id")
-    .addOption(
-      new Option("-n, --limit <count>", "most entries").default(20).argParser(readCount),
-    )
+    .addOption(new Option("-n, --limit <count>", "most entries").default(20).argParser(readCount))
     .action((id: string | undefined, options: HistoryOptions, command: Command) =>
       withSession(context, command, (session) =>
         id === undefined ? commits(session, options.limit) : versions(session, id, options.limit),

@@ -92,12 +92,7 @@ async function label(
   await reportEdit(session, edited, options, () => `labelled ${id} ${texts.join(" ")}`);
 }
 
-function checkRemovals(
-  estate: Estate,
-  unit: OwnUnit,
-  id: string,
-  remove: readonly string[],
-): void {
+function checkRemovals(estate: Estate, unit: OwnUnit, id: string, remove: readonly string[]): void {
   const { labels, labelOrigins } = findWorkload(estate, id);
   const foreign = remove.filter((key) => unit.spec?.labels?.[key] === undefined);
   if (foreign.length === 0) return;

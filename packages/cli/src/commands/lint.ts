@@ -1,5 +1,5 @@
-import { type Problem, strictCheck } from "@ringwall/endpointmeta";
 import { parseAnnotations } from "@ringwall/agent";
+import { type Problem, strictCheck } from "@ringwall/endpointmeta";
 import { Command } from "commander";
 import { parse } from "yaml";
 import { CliError, type FindingLine, messageOf } from "../errors.ts";
@@ -75,7 +75,7 @@ function annotationsOf(input: InputFile): Annotated[] {
   if (!isRecord(value)) {
     throw new CliError("invalid", `${file}: holds no map of annotations`);
   }
-  if (Array.isArray(value["workloads"])) {
+  if (Array.isArray(value.workloads)) {
     return readEstateFile(text, file).map(({ id, annotations }) => ({
       file,
       workload: id,
@@ -83,7 +83,7 @@ function annotationsOf(input: InputFile): Annotated[] {
     }));
   }
   const { metadata } = value;
-  const nested = isRecord(metadata) ? metadata["annotations"] : undefined;
+  const nested = isRecord(metadata) ? metadata.annotations : undefined;
   return [{ file, workload: "", annotations: strings(file, nested ?? value) }];
 }
 

@@ -73,7 +73,8 @@ async function setMode(
     );
     const held = new Map(texts.map(({ layer, path, text }) => [`${layer}/${path}`, text]));
     const puts = units.map((unit, index) => {
-      const text = held.get(`${unit.layer}/${unit.path}`) ?? newUnit(unit.name, matched[index] ?? "");
+      const text =
+        held.get(`${unit.layer}/${unit.path}`) ?? newUnit(unit.name, matched[index] ?? "");
       return unitPut(unit, editUnit(text, { mode }));
     });
     return { tree: estate.tree, puts };

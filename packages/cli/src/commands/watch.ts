@@ -50,10 +50,14 @@ async function follow(
   ids: readonly string[],
   options: WatchOptions,
 ): Promise<"ended" | "resync"> {
-  await using stream = await operator.open("version.watch", WatchVersionsRequestSchema, (inbox) => ({
-    inbox,
-    ids: [...ids],
-  }));
+  await using stream = await operator.open(
+    "version.watch",
+    WatchVersionsRequestSchema,
+    (inbox) => ({
+      inbox,
+      ids: [...ids],
+    }),
+  );
   session.out.note("watching; Ctrl-C ends");
   const interrupted = new Promise<"ended">((resolve) => {
     if (session.interrupted.aborted) resolve("ended");
@@ -123,7 +127,12 @@ function eventJson(event: VersionEvent) {
   };
 }
 
-function eventText(out: Out, event: VersionEvent, names: ReadonlyMap<string, string>): string {
+/** One event of a stream of versions as people read it. */
+export function eventText(
+  out: Out,
+  event: VersionEvent,
+  names: ReadonlyMap<string, string>,
+): string {
   const { paint } = out;
   const time = paint.dim(clockText(event.timeUnixMs));
   const id = paint.bold(event.workload.padEnd(12));

@@ -21,7 +21,7 @@ export function findNatsServer(
   root: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): NatsBinary {
-  const named = environment["RINGWALL_NATS_SERVER"];
+  const named = environment.RINGWALL_NATS_SERVER;
   const candidates =
     named === undefined || named === ""
       ? ["nats-server", join(root, ".tools", "nats-server")]

@@ -48,9 +48,13 @@ async function takeLock(root: string): Promise<void> {
   const lock = join(root, LOCK);
   const pid = Number(await readFile(lock, "utf8").catch(() => "0"));
   if (pid > 0 && pid !== process.pid && isRunning(pid)) {
-    throw new CliError("refused", `${root} is in use by another \`ringwall dev\` (process ${pid})`, {
-      hint: "stop it with Ctrl-C, or use another --state-dir and --port",
-    });
+    throw new CliError(
+      "refused",
+      `${root} is in use by another \`ringwall dev\` (process ${pid})`,
+      {
+        hint: "stop it with Ctrl-C, or use another --state-dir and --port",
+      },
+    );
   }
   await writeFile(lock, `${process.pid}\n`);
 }

@@ -45,7 +45,7 @@ export function readEstateFile(text: string, file: string): EstateWorkload[] {
   };
   if (findings.length > 0) throw invalid(file, findings);
   const root: unknown = document.toJS();
-  const list = isRecord(root) ? root["workloads"] : undefined;
+  const list = isRecord(root) ? root.workloads : undefined;
   if (!Array.isArray(list)) {
     throw new CliError("invalid", `${file}: an estate has a list "workloads"`);
   }
@@ -87,7 +87,8 @@ function readWorkload(entry: unknown, fault: Fault): EstateWorkload {
   const labels = texts(fields, "labels", fault);
   for (const [key, value] of Object.entries(labels)) {
     if (!isLabelKey(key)) fault(`labels\0${key}`, "label-key", `"${key}" is no label key`);
-    if (!isLabelValue(value)) fault(`labels\0${key}`, "label-value", `"${value}" is no label value`);
+    if (!isLabelValue(value))
+      fault(`labels\0${key}`, "label-value", `"${value}" is no label value`);
   }
   return {
     id: typeof id === "string" ? id : "",

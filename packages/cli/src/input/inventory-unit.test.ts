@@ -49,7 +49,10 @@ describe("ownUnit", () => {
     const path = inventoryPath("db");
     const configuration = { ...EMPTY, inventory: [{ name: "db", workload: "db-1" }] };
     const tree = treeOf(["core", path], ["environment", path]);
-    expect(ownUnit(tree, configuration, "db-1")).toMatchObject({ name: "db", layer: "environment" });
+    expect(ownUnit(tree, configuration, "db-1")).toMatchObject({
+      name: "db",
+      layer: "environment",
+    });
     expect(ownUnit(treeOf(["core", path]), configuration, "db-1").layer).toBe("core");
   });
 

@@ -53,7 +53,8 @@ function readFileInto(input: InputFile, options: SourceOptions, collected: Colle
     refuse("encoding", "is not UTF-8; save it as UTF-8");
     return;
   }
-  const place = input.layer === undefined ? placeOf(file) : { layer: input.layer, path: input.path };
+  const place =
+    input.layer === undefined ? placeOf(file) : { layer: input.layer, path: input.path };
   if (place?.environment !== undefined && place.environment !== options.environment) {
     refuse(
       "environment",
@@ -67,7 +68,14 @@ function readFileInto(input: InputFile, options: SourceOptions, collected: Colle
     const found = readDocument(document.text, file);
     for (const { line, path, rule, message, warning } of found.findings) {
       const shown = line === undefined ? 0 : line + document.lineOffset;
-      collected.findings.push({ file, line: shown, path, rule, message, warning: warning === true });
+      collected.findings.push({
+        file,
+        line: shown,
+        path,
+        rule,
+        message,
+        warning: warning === true,
+      });
     }
     if (found.document === undefined) continue;
     const path = pathOf(found.document);
@@ -76,7 +84,11 @@ function readFileInto(input: InputFile, options: SourceOptions, collected: Colle
       refuse("path", `holds ${path}, but stands at ${place.path}; rename one of them`);
       continue;
     }
-    keep({ layer: place?.layer ?? options.layer, path, bytes: Buffer.from(document.text) }, origin, collected);
+    keep(
+      { layer: place?.layer ?? options.layer, path, bytes: Buffer.from(document.text) },
+      origin,
+      collected,
+    );
   }
 }
 

@@ -9,7 +9,10 @@ export async function readStandardInput(): Promise<Uint8Array> {
     const bytes = Buffer.from(part);
     size += bytes.length;
     if (size > INPUT_FILE_LIMIT_BYTES) {
-      throw new CliError("invalid", `stdin has more than ${INPUT_FILE_LIMIT_BYTES} bytes; split it`);
+      throw new CliError(
+        "invalid",
+        `stdin has more than ${INPUT_FILE_LIMIT_BYTES} bytes; split it`,
+      );
     }
     parts.push(bytes);
   }

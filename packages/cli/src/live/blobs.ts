@@ -6,8 +6,8 @@ import {
   PutBlobResponseSchema,
 } from "@ringwall/wire";
 import { CliError } from "../errors.ts";
-import { accepted, type Operator } from "./operator.ts";
 import { hex } from "./hex.ts";
+import { accepted, type Operator } from "./operator.ts";
 
 /** Largest part of a file in one message, in bytes. */
 export const BLOB_PART_BYTES = 512 * 1024;
@@ -42,12 +42,12 @@ export async function putBlob(operator: Operator, bytes: Uint8Array): Promise<vo
   const count = Math.max(1, Math.ceil(bytes.length / BLOB_PART_BYTES));
   for (let index = 0; index < count; index += 1) {
     const data = bytes.subarray(index * BLOB_PART_BYTES, (index + 1) * BLOB_PART_BYTES);
-    const answer = await operator.call(
-      "config.blob",
-      PutBlobRequestSchema,
-      PutBlobResponseSchema,
-      { sha256: digest, index, count, data },
-    );
+    const answer = await operator.call("config.blob", PutBlobRequestSchema, PutBlobResponseSchema, {
+      sha256: digest,
+      index,
+      count,
+      data,
+    });
     accepted("config.blob", answer);
   }
 }

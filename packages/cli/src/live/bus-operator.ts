@@ -39,7 +39,8 @@ export async function connectOperator(
 
 function connectFailure(error: unknown): Error {
   if (error instanceof RangeError) return new CliError("usage", error.message);
-  if (!(error instanceof BusError)) return error instanceof Error ? error : new Error(String(error));
+  if (!(error instanceof BusError))
+    return error instanceof Error ? error : new Error(String(error));
   switch (error.code) {
     case "denied":
       return new CliError("denied", error.message, {
@@ -104,7 +105,10 @@ export class BusOperator implements Operator {
     const inbox = createInbox(this.bus.inboxPrefix);
     const subscription = this.#nc.subscribe(inbox);
     try {
-      const answer = accepted(verb, await this.call(verb, request, WatchResponseSchema, body(inbox)));
+      const answer = accepted(
+        verb,
+        await this.call(verb, request, WatchResponseSchema, body(inbox)),
+      );
       const credit = openCredit(this.#nc, answer);
       return {
         frames: frames(verb, subscription, credit),

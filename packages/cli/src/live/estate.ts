@@ -12,13 +12,21 @@ export interface Estate extends LiveConfiguration {
   readonly records: ReadonlyMap<string, WorkloadRecord>;
 }
 
-/** Reads registry and configuration and overlays labels, modes and outbounds. */
-export async function readEstate(operator: Operator): Promise<Estate> {
-  const [live, registry] = await Promise.all([readConfiguration(operator), listWorkloads(operator)]);
+/**
+ * Reads registry and configuration and overlays labels, modes and outbounds. With `known` the
+ * documents are read again only if the head has moved.
+ */
+export async function readEstate(operator: Operator, known?: LiveConfiguration): Promise<Estate> {
+  const [{ tree, configuration, findings }, registry] = await Promise.all([
+    readConfiguration(operator, known),
+    listWorkloads(operator),
+  ]);
   return {
-    ...live,
+    tree,
+    configuration,
+    findings,
     registry,
-    workloads: effectiveWorkloads(live.configuration, registry.workloads.map(workloadSpec)),
+    workloads: effectiveWorkloads(configuration, registry.workloads.map(workloadSpec)),
     records: new Map(registry.workloads.map((record) => [record.id, record])),
   };
 }

@@ -54,10 +54,7 @@ export function sourceName(source: WorkloadSource): string {
 }
 
 /** Joins registry, configuration and delivery state of every workload. */
-export function workloadViews(
-  estate: Estate,
-  statuses: readonly WorkloadStatus[],
-): WorkloadView[] {
+export function workloadViews(estate: Estate, statuses: readonly WorkloadStatus[]): WorkloadView[] {
   const byId = new Map(statuses.map((status) => [status.workload, status]));
   return estate.workloads.map((effective) => {
     const { id } = effective.workload;

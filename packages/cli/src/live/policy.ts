@@ -35,7 +35,10 @@ export async function readPolicy(
   const answer = await read(0);
   if (answer.policy !== undefined) return { policy: answer.policy, answer };
   if (answer.count === 0 || answer.count > PARTS_LIMIT) {
-    throw new CliError("transport", `policy.get: ${answer.count} parts, 1 to ${PARTS_LIMIT} wanted`);
+    throw new CliError(
+      "transport",
+      `policy.get: ${answer.count} parts, 1 to ${PARTS_LIMIT} wanted`,
+    );
   }
   const parts = [answer.data];
   for (let part = 1; part < answer.count; part += 1) parts.push((await read(part)).data);

@@ -30,16 +30,22 @@ export async function listWorkloads(
   for (let page = 0; page < PAGES_LIMIT; page += 1) {
     const answer = accepted(
       "workload.list",
-      await operator.call("workload.list", ListWorkloadsRequestSchema, ListWorkloadsResponseSchema, {
-        filter: { ids: [...ids] },
-        after,
-        includeRefused: true,
-      }),
+      await operator.call(
+        "workload.list",
+        ListWorkloadsRequestSchema,
+        ListWorkloadsResponseSchema,
+        {
+          filter: { ids: [...ids] },
+          after,
+          includeRefused: true,
+        },
+      ),
     );
     workloads.push(...answer.workloads);
     refused.push(...answer.refused);
     const last = answer.workloads.at(-1);
-    if (!answer.more || last === undefined) return { revision: answer.revision, workloads, refused };
+    if (!answer.more || last === undefined)
+      return { revision: answer.revision, workloads, refused };
     after = last.id;
   }
   throw new CliError("transport", `the registry did not end within ${PAGES_LIMIT} pages`);

@@ -1,4 +1,4 @@
-import { type Configuration, authoredRuleId } from "@ringwall/render";
+import { authoredRuleId, type Configuration } from "@ringwall/render";
 
 /** Rule ids to `<ruleset>/<rule>`, so that people read names where policies carry ids. */
 export function ruleNames(configuration: Configuration): ReadonlyMap<string, string> {

@@ -6,6 +6,7 @@ import {
   type WorkloadStatus,
 } from "@ringwall/wire";
 import { CliError } from "../errors.ts";
+import { enumName } from "../output/enum-name.ts";
 import { accepted, type Operator } from "./operator.ts";
 
 const PAGES_LIMIT = 10_000;
@@ -35,7 +36,7 @@ export async function listStatus(
 
 /** A state as people name it. */
 export function stateName(state: AgentState): string {
-  return AgentState[state] ?? String(state);
+  return enumName(AgentState, state);
 }
 
 /** A mode as people name it. */

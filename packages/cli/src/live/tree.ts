@@ -91,6 +91,10 @@ export async function readTexts(
   }));
 }
 
+function headId(tree: LiveTree): string {
+  return hex(tree.head?.inputs?.commitId ?? new Uint8Array());
+}
+
 /** The configuration in force, with the tree that it was read from. */
 export interface LiveConfiguration {
   readonly tree: LiveTree;
@@ -99,9 +103,13 @@ export interface LiveConfiguration {
   readonly findings: readonly Finding[];
 }
 
-/** Reads the effective configuration at the head. */
-export async function readConfiguration(operator: Operator): Promise<LiveConfiguration> {
+/** Reads the effective configuration at the head; `known` is given back while it is the head. */
+export async function readConfiguration(
+  operator: Operator,
+  known?: LiveConfiguration,
+): Promise<LiveConfiguration> {
   const tree = await readLiveTree(operator);
+  if (known !== undefined && headId(tree) === headId(known.tree)) return known;
   const { configuration, findings } = readTree(await readTexts(operator, tree.files));
   return { tree, configuration, findings };
 }

@@ -47,7 +47,7 @@ const COLOURED: Paint = {
  * `--no-color`.
  */
 export function choosePaint({ isTerminal, wanted, environment }: PaintConditions): Paint {
-  const refused = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";
+  const refused = (environment.NO_COLOR ?? "") !== "" || environment.TERM === "dumb";
   return isTerminal && wanted && !refused ? COLOURED : PLAIN;
 }
 

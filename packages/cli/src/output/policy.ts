@@ -1,12 +1,11 @@
 import { type OutboundRoute, type PortRange, Protocol, type ResolvedRule } from "@ringwall/wire";
+import { enumName } from "./enum-name.ts";
 import type { Out } from "./out.ts";
 
 /** Ports as people write them: `80,8000-8010`, `every port` when none is named. */
 export function portsText(ports: readonly PortRange[]): string {
   if (ports.length === 0) return "every port";
-  return ports
-    .map(({ start, end }) => (start === end ? `${start}` : `${start}-${end}`))
-    .join(",");
+  return ports.map(({ start, end }) => (start === end ? `${start}` : `${start}-${end}`)).join(",");
 }
 
 /** The rules of a policy as a table. */
@@ -18,7 +17,7 @@ export function ruleTable(
   return out.table(
     [
       { title: "RULE", cell: (rule: ResolvedRule) => nameOf(rule) },
-      { title: "PROTOCOL", cell: (rule) => (Protocol[rule.protocol] ?? "?").toLowerCase() },
+      { title: "PROTOCOL", cell: (rule) => enumName(Protocol, rule.protocol).toLowerCase() },
       {
         title: "PORTS",
         cell: (rule) => (rule.protocol === Protocol.ICMP ? "-" : portsText(rule.ports)),

@@ -46,10 +46,7 @@ export function renderTable<Row>(
 ): string[] {
   const cells = rows.map((row) => columns.map((column) => column.cell(row)));
   const widths = columns.map((column, index) =>
-    Math.max(
-      visibleLength(column.title),
-      ...cells.map((row) => visibleLength(row[index] ?? "")),
-    ),
+    Math.max(visibleLength(column.title), ...cells.map((row) => visibleLength(row[index] ?? ""))),
   );
   fit(
     widths,

@@ -1,3 +1,4 @@
+import { formatSelector } from "@ringwall/labels";
 import type {
   AddressGroupSpec,
   Configuration,
@@ -9,7 +10,6 @@ import type {
   Tags,
   TrafficRouteSpec,
 } from "@ringwall/render";
-import { formatSelector } from "@ringwall/labels";
 import { Command } from "commander";
 import { CliError } from "../../errors.ts";
 import { effectiveFile } from "../../input/inventory-unit.ts";

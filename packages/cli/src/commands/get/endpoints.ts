@@ -1,6 +1,7 @@
 import { type EndpointRow, PortClass } from "@ringwall/wire";
 import { Command } from "commander";
 import { listWorkloads, presenceName } from "../../live/registry.ts";
+import { enumName } from "../../output/enum-name.ts";
 import { type CommandContext, type Session, withSession } from "../../session.ts";
 
 interface EndpointView {
@@ -75,7 +76,7 @@ function endpointView(
     const portClass = row.portClasses[port];
     return portClass === undefined || portClass === PortClass.UNSPECIFIED
       ? "untyped"
-      : (PortClass[portClass] ?? `class-${portClass}`).toLowerCase();
+      : enumName(PortClass, portClass).toLowerCase();
   };
   return {
     service: row.service,

@@ -1,1 +1,2 @@
-export {};
+export type { RegistrarEnv, RegistrarOptions, Scope } from "./options.ts";
+export { createRegistrar, Registrar } from "./registrar.ts";

@@ -1,0 +1,100 @@
+import { readFileSync } from "node:fs";
+import type { OwnOption, ServiceEnv } from "@ringwall/bus";
+import type { RegistrarEnv, RegistrarOptions, Scope } from "../options.ts";
+
+/** Options of the registrar beside the common ones. */
+export const OWN_OPTIONS: readonly OwnOption[] = [
+  {
+    key: "scopes",
+    variable: "RINGWALL_SCOPES",
+    default: "",
+    help: 'JSON file: {"<namespace>": {"services": ["<namespace>/*"], "subnets": ["10.0.0.0/8"]}}',
+  },
+  {
+    key: "staleAfterMs",
+    variable: "RINGWALL_STALE_AFTER_MS",
+    default: "45000",
+    help: "silence after which a workload is stale",
+  },
+  {
+    key: "expireAfterMs",
+    variable: "RINGWALL_EXPIRE_AFTER_MS",
+    default: "600000",
+    help: "silence after which a workload is no longer a peer",
+  },
+];
+
+/**
+ * Reads the registrar's options from texts. Throws RangeError on a value that is not allowed, and
+ * the file system's error for a scopes file that can't be read.
+ */
+export function registrarEnv(env: ServiceEnv): RegistrarEnv {
+  const { names, instance, environment, options } = env;
+  return { names, instance, environment, options: registrarOptions(options) };
+}
+
+function registrarOptions(texts: Readonly<Record<string, string>>): RegistrarOptions {
+  const staleAfterMs = milliseconds("stale-after-ms", texts.staleAfterMs);
+  const expireAfterMs = milliseconds("expire-after-ms", texts.expireAfterMs);
+  if (expireAfterMs <= staleAfterMs) {
+    throw new RangeError(
+      `--expire-after-ms is ${expireAfterMs}; it must be above --stale-after-ms, which is ${staleAfterMs}`,
+    );
+  }
+  const file = texts.scopes ?? "";
+  return { staleAfterMs, expireAfterMs, ...(file === "" ? {} : { scopes: readScopes(file) }) };
+}
+
+function milliseconds(flag: string, text: string | undefined): number {
+  const value = /^\d{1,9}$/.test(text ?? "") ? Number(text) : Number.NaN;
+  if (!(value >= 1_000)) {
+    throw new RangeError(`--${flag} is "${text}"; it must be a whole number from 1000`);
+  }
+  return value;
+}
+
+function readScopes(file: string): Record<string, Scope> {
+  const value: unknown = JSON.parse(readFileSync(file, "utf8"));
+  if (!isObject(value)) {
+    throw new RangeError(`${file}: scopes must be an object by namespace`);
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([namespace, scope]) => [
+      namespace,
+      readScope(file, namespace, scope),
+    ]),
+  );
+}
+
+function readScope(file: string, namespace: string, value: unknown): Scope {
+  if (!isObject(value)) {
+    throw new RangeError(`${file}: scope ${namespace} must be an object`);
+  }
+  const unknown = Object.keys(value).find((key) => key !== "services" && key !== "subnets");
+  if (unknown !== undefined) {
+    throw new RangeError(`${file}: scope ${namespace}: "${unknown}" is unknown; services, subnets`);
+  }
+  return {
+    ...texts(file, namespace, "services", value.services),
+    ...texts(file, namespace, "subnets", value.subnets),
+  };
+}
+
+function texts(
+  file: string,
+  namespace: string,
+  key: string,
+  value: unknown,
+): Record<string, readonly string[]> {
+  if (value === undefined) {
+    return {};
+  }
+  if (!Array.isArray(value) || !value.every((each) => typeof each === "string")) {
+    throw new RangeError(`${file}: scope ${namespace}: ${key} must be a list of texts`);
+  }
+  return { [key]: value };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

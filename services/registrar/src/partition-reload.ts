@@ -1,0 +1,58 @@
+import type { StoredRecord } from "@ringwall/actor";
+import type { Names } from "@ringwall/bus";
+import type { PartitionOwner } from "@ringwall/wire";
+import type { Current } from "./operation.ts";
+import { registryKey } from "./registry-key.ts";
+import { isRemoval, readOwner, readRecord } from "./stored-workload.ts";
+
+/** What a partition holds, read anew by a reader of its own. */
+export class PartitionReload {
+  /** Id of the reader. */
+  readonly reader: string;
+  readonly #names: Names;
+  readonly #found = new Map<string, Current>();
+  readonly #seen = new Set<string>();
+  #last = 0;
+  #owner: PartitionOwner | undefined;
+
+  constructor(reader: string, names: Names) {
+    this.reader = reader;
+    this.#names = names;
+  }
+
+  /** Highest sequence that the partition holds: what the fence has to name. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** What was found, removals included; a value that can't be read is not listed. */
+  get found(): ReadonlyMap<string, Current> {
+    return this.#found;
+  }
+
+  /** Value of the owner key; undefined if there is none or it can't be read. */
+  get owner(): PartitionOwner | undefined {
+    return this.#owner;
+  }
+
+  /** True if the partition holds something under this id. */
+  seen(id: string): boolean {
+    return this.#seen.has(id);
+  }
+
+  take(stored: StoredRecord): void {
+    this.#last = Math.max(this.#last, stored.sequence);
+    const key = registryKey(this.#names, stored.subject);
+    if (key?.kind === "owner") {
+      this.#owner = readOwner(stored.payload);
+    }
+    if (key?.kind !== "workload") {
+      return;
+    }
+    this.#seen.add(key.id);
+    const record = isRemoval(stored) ? undefined : readRecord(key.id, stored.payload);
+    if (record !== undefined || isRemoval(stored)) {
+      this.#found.set(key.id, { record, sequence: stored.sequence });
+    }
+  }
+}

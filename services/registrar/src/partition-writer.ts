@@ -1,0 +1,393 @@
+import { toBinary } from "@bufbuild/protobuf";
+import type { AppendEffect, FailureCode, Moment, StoredRecord } from "@ringwall/actor";
+import { HEADER, type Names, purgeHeaders } from "@ringwall/bus";
+import { PartitionOwnerSchema, type WorkloadRecord, WorkloadRecordSchema } from "@ringwall/wire";
+import type { Job } from "./job.ts";
+import { JobQueue } from "./job-queue.ts";
+import { type Current, operate, type Result } from "./operation.ts";
+import type { Outbox } from "./outbox.ts";
+import { OwnerKey } from "./owner-key.ts";
+import { PartitionReload } from "./partition-reload.ts";
+import { MARKER_TTL_MS, type Registry } from "./registry.ts";
+import { refused } from "./report.ts";
+import type { Scopes } from "./scopes.ts";
+
+/** Workloads that are judged in one step at most. */
+const JUDGED_PER_STEP = 64;
+
+/** Pause after the bus could not store a write. */
+const RETRY_MS = 1_000;
+
+/** What the writers of all partitions share. */
+export interface WriterHost {
+  readonly names: Names;
+  readonly instance: string;
+  readonly registry: Registry;
+  readonly scopes: Scopes;
+  readonly out: Outbox;
+  /** The moment of this step. */
+  readonly moment: () => Moment;
+  /** A new id for a fenced write. */
+  readonly writeId: () => string;
+  /** Told when the partition begins or ends to take requests. */
+  readonly serving: (partition: number, serving: boolean) => void;
+  /** Told when a workload turns out to be gone although its removal was never read. */
+  readonly vanished: (id: string) => void;
+}
+
+/**
+ * What the writer is doing:
+ * - `released`: the partition is somebody else's;
+ * - `claiming`: the owner key is being written; its success proves that the fold is current;
+ * - `reloading`: the fence was lost or an answer was; the partition is read anew;
+ * - `waiting`: the bus could not store; a timer goes on with reloading;
+ * - `idle`: nothing is in flight;
+ * - `writing`: one append is in flight.
+ */
+type State =
+  | { readonly kind: "released" | "waiting" | "idle" }
+  | { readonly kind: "reloading"; readonly reload: PartitionReload }
+  | {
+      readonly kind: "claiming" | "writing";
+      readonly tag: string;
+      /** Absent while the owner key is written. */
+      readonly written?: WrittenWorkload;
+    };
+
+interface WrittenWorkload {
+  readonly id: string;
+  readonly record: WorkloadRecord | undefined;
+  readonly jobs: readonly Job[];
+  readonly results: readonly Result[];
+}
+
+const OWNER_HEADERS = { [HEADER.type]: PartitionOwnerSchema.typeName };
+const RECORD_HEADERS = { [HEADER.type]: WorkloadRecordSchema.typeName };
+const REMOVAL_HEADERS = purgeHeaders(`${MARKER_TTL_MS / 1000}s`);
+
+/**
+ * The one writer of a partition of REGISTRY. Requests wait in a queue; one append is in flight,
+ * fenced by the partition's last sequence; requests for the same workload share one append.
+ */
+export class PartitionWriter {
+  readonly #host: WriterHost;
+  readonly #partition: number;
+  readonly #queue = new JobQueue();
+  readonly #own = new Map<string, Current>();
+  readonly #ownerKey: OwnerKey;
+  #state: State = { kind: "released" };
+  #fence = 0;
+  #round = 0;
+
+  constructor(host: WriterHost, partition: number) {
+    this.#host = host;
+    this.#partition = partition;
+    this.#ownerKey = new OwnerKey(host.instance);
+  }
+
+  /** The slot is ours: takes the partition over. */
+  gain(): void {
+    if (this.#state.kind !== "released") {
+      return;
+    }
+    this.#fence = this.#host.registry.fence(this.#partition);
+    this.#claim();
+  }
+
+  /** The slot is not ours any more. */
+  lose(): void {
+    if (this.#state.kind === "released") {
+      return;
+    }
+    const before = this.#state;
+    this.#state = { kind: "released" };
+    this.#host.serving(this.#partition, false);
+    if (before.kind === "reloading") {
+      this.#host.out.push({ kind: "unfollow", reader: before.reload.reader });
+    }
+    const jobs = [...inFlight(before), ...this.#queue.drain()];
+    this.#refuse(jobs, "its partition moves to another instance");
+    this.#own.clear();
+  }
+
+  /** Takes a request in. */
+  submit(job: Job): void {
+    if (this.#state.kind === "released" || this.#state.kind === "waiting") {
+      this.#refuse([job], "its partition has no writer here at the moment");
+      return;
+    }
+    if (!this.#queue.add(job)) {
+      this.#refuse([job], "too many requests wait for its partition");
+      return;
+    }
+    this.pump();
+  }
+
+  /** A record of the partition was folded. */
+  folded(record: StoredRecord): void {
+    this.#fence = Math.max(this.#fence, record.sequence);
+    for (const [id, current] of this.#own) {
+      if (current.sequence <= this.#host.registry.revision) {
+        this.#own.delete(id);
+      }
+    }
+  }
+
+  appended(tag: string, sequence: number): void {
+    const state = this.#state;
+    if ((state.kind !== "claiming" && state.kind !== "writing") || state.tag !== tag) {
+      return;
+    }
+    this.#fence = Math.max(this.#fence, sequence);
+    this.#state = { kind: "idle" };
+    if (state.kind === "claiming") {
+      this.#host.serving(this.#partition, true);
+    } else if (state.written !== undefined) {
+      this.#stored(state.written, sequence);
+    }
+    this.pump();
+  }
+
+  failed(tag: string, code: FailureCode, detail: string): void {
+    const state = this.#state;
+    if ((state.kind !== "claiming" && state.kind !== "writing") || state.tag !== tag) {
+      return;
+    }
+    const jobs = inFlight(state);
+    this.#host.out.push({
+      kind: "count",
+      name: "ringwall_registrar_failed_writes_total",
+      labels: { code },
+    });
+    if (code === "too-large") {
+      this.#state = { kind: "idle" };
+      for (const job of jobs) {
+        job.settle(refused("too_large", `the record does not fit one message: ${detail}`));
+      }
+      this.pump();
+    } else if (code === "fence-lost") {
+      this.#queue.putBack(jobs);
+      this.#reload();
+    } else {
+      this.#wait(jobs, `${code}: ${detail}`);
+    }
+  }
+
+  /** A record or the end of the partition's own reader. */
+  reloadRecord(reader: string, record: StoredRecord): void {
+    if (this.#state.kind === "reloading" && this.#state.reload.reader === reader) {
+      this.#state.reload.take(record);
+    }
+  }
+
+  reloadEnded(reader: string, sequence: number): void {
+    if (this.#state.kind !== "reloading" || this.#state.reload.reader !== reader) {
+      return;
+    }
+    const { reload } = this.#state;
+    this.#host.out.push({ kind: "unfollow", reader });
+    this.#adopt(reload, sequence);
+    this.#claim();
+  }
+
+  /** The partition's own reader could not go on. */
+  reloadLost(reader: string, detail: string): void {
+    if (this.#state.kind === "reloading" && this.#state.reload.reader === reader) {
+      this.#wait([], detail);
+    }
+  }
+
+  /** The retry timer ran out. */
+  retry(): void {
+    if (this.#state.kind === "waiting") {
+      this.#reload();
+    }
+  }
+
+  /** Writes the next workload if nothing is in flight. */
+  pump(): void {
+    for (let judged = 0; this.#state.kind === "idle"; judged += 1) {
+      if (this.#ownerKey.due) {
+        this.#writeOwner("writing");
+        return;
+      }
+      if (judged === JUDGED_PER_STEP) {
+        this.#host.out.push({ kind: "again", tag: `pump.${this.#partition}` });
+        return;
+      }
+      const jobs = this.#queue.take();
+      if (jobs === undefined) {
+        return;
+      }
+      this.#judge(jobs);
+    }
+  }
+
+  #judge(jobs: readonly Job[]): void {
+    const [first] = jobs;
+    if (first === undefined) {
+      return;
+    }
+    const { id } = first;
+    const before = this.#current(id);
+    let current = before;
+    const results: Result[] = [];
+    for (const { operation } of jobs) {
+      const result = operate(current, operation, {
+        scopes: this.#host.scopes,
+        wallMs: this.#host.moment().wallMs,
+        wasEnforced: this.#ownerKey.wasEnforced(id),
+      });
+      results.push(result);
+      if (result.kind === "next") {
+        this.#rememberRemoval(id, current.record, result.record);
+        current = { record: result.record, sequence: current.sequence };
+      }
+    }
+    if (current.record === before.record) {
+      this.#answer(jobs, results, before.sequence);
+    } else if (this.#ownerKey.due) {
+      this.#queue.putBack(jobs);
+    } else {
+      this.#writeWorkload({ id, record: current.record, jobs, results });
+    }
+  }
+
+  #rememberRemoval(
+    id: string,
+    before: WorkloadRecord | undefined,
+    after: WorkloadRecord | undefined,
+  ): void {
+    if (before === undefined || after !== undefined) {
+      return;
+    }
+    if (before.enforced) {
+      this.#ownerKey.remember(id);
+    } else {
+      this.#ownerKey.forget(id);
+    }
+  }
+
+  #writeWorkload(written: WrittenWorkload): void {
+    const { id, record, jobs } = written;
+    const trace = jobs.findLast((job) => job.trace !== undefined)?.trace;
+    this.#append("writing", written, {
+      subject: this.#host.names.registryWorkload(this.#partition, id),
+      payload: record === undefined ? new Uint8Array() : toBinary(WorkloadRecordSchema, record),
+      headers: record === undefined ? REMOVAL_HEADERS : RECORD_HEADERS,
+      ...(trace === undefined ? {} : { trace }),
+    });
+  }
+
+  #claim(): void {
+    this.#ownerKey.adopt(this.#host.registry.owner(this.#partition));
+    this.#writeOwner("claiming");
+  }
+
+  #writeOwner(kind: "claiming" | "writing"): void {
+    this.#append(kind, undefined, {
+      subject: this.#host.names.registryOwner(this.#partition),
+      payload: this.#ownerKey.write(this.#host.moment().wallMs),
+      headers: OWNER_HEADERS,
+    });
+  }
+
+  #append(
+    kind: "claiming" | "writing",
+    written: WrittenWorkload | undefined,
+    parts: Pick<AppendEffect, "subject" | "payload" | "headers" | "trace">,
+  ): void {
+    this.#round += 1;
+    const tag = `write.${this.#partition}.${this.#round}`;
+    this.#state = { kind, tag, ...(written === undefined ? {} : { written }) };
+    this.#host.out.fork({
+      kind: "append",
+      tag,
+      stream: "REGISTRY",
+      expect: {
+        sequence: this.#fence,
+        filter: this.#host.names.registryPartition(this.#partition),
+      },
+      write: this.#host.writeId(),
+      ...parts,
+    });
+  }
+
+  #stored({ id, record, jobs, results }: WrittenWorkload, sequence: number): void {
+    if (sequence > this.#host.registry.revision) {
+      this.#own.set(id, { record, sequence });
+    }
+    if (record === undefined) {
+      this.#ownerKey.demand();
+    }
+    this.#answer(jobs, results, sequence);
+  }
+
+  #current(id: string): Current {
+    const own = this.#own.get(id);
+    if (own !== undefined) {
+      return own;
+    }
+    const stored = this.#host.registry.get(id);
+    return { record: stored?.record, sequence: stored?.sequence ?? 0 };
+  }
+
+  #reload(): void {
+    this.#round += 1;
+    const reader = `reload.${this.#partition}.${this.#round}`;
+    this.#state = { kind: "reloading", reload: new PartitionReload(reader, this.#host.names) };
+    this.#host.out.fork({
+      kind: "follow",
+      reader,
+      stream: "REGISTRY",
+      filters: [this.#host.names.registryPartition(this.#partition)],
+      from: "last-per-subject",
+    });
+  }
+
+  #adopt(reload: PartitionReload, sequence: number): void {
+    const { registry } = this.#host;
+    this.#fence = reload.last;
+    this.#ownerKey.adopt(reload.owner);
+    this.#own.clear();
+    for (const [id, current] of reload.found) {
+      if (current.sequence > registry.revision) {
+        this.#own.set(id, current);
+      }
+    }
+    for (const id of [...registry.idsOf(this.#partition)]) {
+      if (!reload.seen(id) && (registry.get(id)?.sequence ?? 0) <= sequence) {
+        this.#host.vanished(id);
+      }
+    }
+  }
+
+  #wait(jobs: readonly Job[], detail: string): void {
+    this.#state = { kind: "waiting" };
+    this.#refuse([...jobs, ...this.#queue.drain()], detail);
+    const delayMs = RETRY_MS * (1 + this.#host.moment().random());
+    this.#host.out.push({ kind: "timer", id: `retry.${this.#partition}`, delayMs });
+  }
+
+  #answer(jobs: readonly Job[], results: readonly Result[], revision: number): void {
+    for (const [index, job] of jobs.entries()) {
+      const result = results[index];
+      if (result?.kind === "next") {
+        const { changed, problems } = result;
+        job.settle({ kind: "done", revision, changed, problems });
+      } else if (result !== undefined) {
+        job.settle(result);
+      }
+    }
+  }
+
+  #refuse(jobs: readonly Job[], why: string): void {
+    for (const job of jobs) {
+      job.settle(refused("unavailable", `${job.id} was not written: ${why}; try again`));
+    }
+  }
+}
+
+function inFlight(state: State): readonly Job[] {
+  return "written" in state ? (state.written?.jobs ?? []) : [];
+}

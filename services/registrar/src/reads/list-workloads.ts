@@ -1,0 +1,74 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type ListWorkloadsRequest,
+  type ListWorkloadsResponse,
+  ListWorkloadsResponseSchema,
+  type RefusedRow,
+  type WorkloadRecord,
+} from "@ringwall/wire";
+import type { Registry } from "../registry.ts";
+import type { StoredWorkload } from "../stored-workload.ts";
+import { PAGE_BYTES, pageLimit } from "./page.ts";
+import { type CompiledFilter, compileFilter, inFilter } from "./workload-filter.ts";
+
+/**
+ * One page of workloads from the fold, in byte order of their ids. Refused rows are left out of the
+ * records; `include_refused` lists them beside, for the same workloads.
+ *
+ * Throws LabelsError `selector-syntax`.
+ */
+export function listWorkloads(
+  registry: Registry,
+  request: ListWorkloadsRequest,
+): ListWorkloadsResponse {
+  const filter = compileFilter(request.filter);
+  const limit = pageLimit(request.limit);
+  const workloads: WorkloadRecord[] = [];
+  const refused: RefusedRow[] = [];
+  let bytes = 0;
+  let more = false;
+  for (const stored of candidates(registry, filter, request.after)) {
+    if (!inFilter(filter, stored.record)) {
+      continue;
+    }
+    if (workloads.length === limit || (workloads.length > 0 && bytes + stored.bytes > PAGE_BYTES)) {
+      more = true;
+      break;
+    }
+    bytes += stored.bytes;
+    workloads.push(stored.served);
+    if (request.includeRefused) {
+      refused.push(...stored.refused);
+    }
+  }
+  const revision = BigInt(registry.revision);
+  return create(ListWorkloadsResponseSchema, { revision, workloads, refused, more });
+}
+
+/** Workloads after `after` that the narrowest index of the filter gives, in order. */
+function* candidates(
+  registry: Registry,
+  filter: CompiledFilter,
+  after: string,
+): IterableIterator<StoredWorkload> {
+  const named = filter.ids ?? servers(registry, filter.services);
+  const ids =
+    named === undefined ? registry.indexes.ids.all() : [...named].filter((id) => id > after).sort();
+  const start = named === undefined ? registry.indexes.ids.firstAfter(after) : 0;
+  for (let index = start; index < ids.length; index += 1) {
+    const stored = registry.get(ids[index] ?? "");
+    if (stored !== undefined) {
+      yield stored;
+    }
+  }
+}
+
+function servers(
+  registry: Registry,
+  services: ReadonlySet<string> | undefined,
+): ReadonlySet<string> | undefined {
+  if (services === undefined) {
+    return undefined;
+  }
+  return new Set([...services].flatMap((service) => [...registry.indexes.servers(service)]));
+}

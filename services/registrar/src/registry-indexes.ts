@@ -1,0 +1,158 @@
+import { type EndpointRow, Presence } from "@ringwall/wire";
+import { AddressClaims } from "./address-claims.ts";
+import { ChangeLog } from "./change-log.ts";
+import { SortedIds } from "./sorted-ids.ts";
+import type { StoredWorkload } from "./stored-workload.ts";
+
+/** Most removals that are remembered for readers that resume. */
+const REMOVALS_KEPT = 100_000;
+
+/** Why a stored row is not used. */
+export const ROW_REASONS = ["no_port_protocols", "port_not_typed", "port_not_listed"] as const;
+
+/** Everything that is looked up in the registry by something else than the workload's id. */
+export class RegistryIndexes {
+  /** Ids of all workloads. */
+  readonly ids = new SortedIds();
+  /** Keys of all services that somebody serves or calls, or has a refused row of. */
+  readonly services = new SortedIds();
+  readonly claims = new AddressClaims();
+  readonly log = new ChangeLog();
+  readonly #servers = new Map<string, Set<string>>();
+  readonly #callers = new Map<string, Set<string>>();
+  readonly #withRefused = new Set<string>();
+  readonly #refusedByReason = new Map<string, number>();
+  readonly #removals = new Map<string, number>();
+
+  /** Workloads with a row of this service, refused rows included. */
+  servers(service: string): ReadonlySet<string> {
+    return this.#servers.get(service) ?? new Set();
+  }
+
+  /** Workloads that declare this service as an outbound. */
+  callers(service: string): ReadonlySet<string> {
+    return this.#callers.get(service) ?? new Set();
+  }
+
+  /** Workloads that hold a refused row, in no order. */
+  get withRefused(): ReadonlySet<string> {
+    return this.#withRefused;
+  }
+
+  /** Number of stored rows that are refused for a reason. */
+  refusedRows(reason: string): number {
+    return this.#refusedByReason.get(reason) ?? 0;
+  }
+
+  /** Moves every index from one state of a workload to the next. */
+  change(before: StoredWorkload | undefined, after: StoredWorkload | undefined): void {
+    if (before !== undefined) {
+      this.#leave(before, after);
+    }
+    if (after !== undefined) {
+      this.#enter(before, after);
+    }
+  }
+
+  /** Remembers a removal for readers that resume. */
+  removed(sequence: number, id: string): void {
+    this.log.push(sequence, id);
+    this.#removals.delete(id);
+    this.#removals.set(id, sequence);
+    if (this.#removals.size > REMOVALS_KEPT) {
+      const oldest = this.#removals.keys().next();
+      if (!oldest.done) {
+        this.#removals.delete(oldest.value);
+        this.log.forget(oldest.value);
+      }
+    }
+  }
+
+  clear(): void {
+    this.ids.clear();
+    this.services.clear();
+    this.claims.clear();
+    this.log.reset(0);
+    this.#servers.clear();
+    this.#callers.clear();
+    this.#withRefused.clear();
+    this.#refusedByReason.clear();
+    this.#removals.clear();
+  }
+
+  #leave(before: StoredWorkload, after: StoredWorkload | undefined): void {
+    const { id } = before.record;
+    if (after === undefined) {
+      this.ids.remove(id);
+    }
+    for (const address of claimed(before)) {
+      this.claims.remove(address, id);
+    }
+    for (const service of served(before.record.rows)) {
+      this.#unlink(this.#servers, service, id);
+    }
+    for (const service of before.record.outbounds) {
+      this.#unlink(this.#callers, service, id);
+    }
+    this.#withRefused.delete(id);
+    this.#countRefused(before, -1);
+  }
+
+  #enter(before: StoredWorkload | undefined, after: StoredWorkload): void {
+    const { id } = after.record;
+    if (before === undefined) {
+      this.ids.add(id);
+      this.#removals.delete(id);
+    }
+    for (const address of claimed(after)) {
+      this.claims.add(address, id);
+    }
+    for (const service of served(after.record.rows)) {
+      this.#link(this.#servers, service, id);
+    }
+    for (const service of after.record.outbounds) {
+      this.#link(this.#callers, service, id);
+    }
+    if (after.refused.length > 0) {
+      this.#withRefused.add(id);
+    }
+    this.#countRefused(after, 1);
+  }
+
+  #countRefused(stored: StoredWorkload, by: number): void {
+    for (const { reason } of stored.refused) {
+      this.#refusedByReason.set(reason, this.refusedRows(reason) + by);
+    }
+  }
+
+  #link(index: Map<string, Set<string>>, service: string, id: string): void {
+    const set = index.get(service);
+    if (set !== undefined) {
+      set.add(id);
+      return;
+    }
+    if (!this.#servers.has(service) && !this.#callers.has(service)) {
+      this.services.add(service);
+    }
+    index.set(service, new Set([id]));
+  }
+
+  #unlink(index: Map<string, Set<string>>, service: string, id: string): void {
+    const set = index.get(service);
+    if (set === undefined || !set.delete(id) || set.size > 0) {
+      return;
+    }
+    index.delete(service);
+    if (!this.#servers.has(service) && !this.#callers.has(service)) {
+      this.services.remove(service);
+    }
+  }
+}
+
+function claimed(stored: StoredWorkload): readonly string[] {
+  return stored.record.presence === Presence.EXPIRED ? [] : stored.record.addresses;
+}
+
+function served(rows: readonly EndpointRow[]): Set<string> {
+  return new Set(rows.map((row) => row.service));
+}

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { fromBinary } from "@bufbuild/protobuf";
 import {
   type BodyManifest,

@@ -43,6 +43,7 @@ export function bodyDigest(policy: WorkloadPolicy | undefined): BodyDigest {
   if (known !== undefined) return known as BodyDigest;
   const digest = hashWritten(writer, CONTENT_TYPES.body, () => writeManifest(body));
   rememberMessageDigest(body, digest);
+  // Hashed from a body just now.
   return digest as BodyDigest;
 }
 

@@ -59,6 +59,8 @@ export interface Bus {
   readonly connected: boolean;
   /** Calls back after every reconnect; the result takes it back. */
   onReconnect(call: () => void): () => void;
+  /** Waits until the server can be reached, at most so long; true if it can. */
+  whenConnected(deadlineMs: number): Promise<boolean>;
   /** Sends what is outstanding and ends. */
   close(): Promise<void>;
 }
@@ -141,6 +143,21 @@ class ConnectedBus implements Bus {
   onReconnect(call: () => void): () => void {
     this.#listeners.add(call);
     return () => this.#listeners.delete(call);
+  }
+
+  whenConnected(deadlineMs: number): Promise<boolean> {
+    if (this.connected) {
+      return Promise.resolve(true);
+    }
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        takeBack();
+        resolve(this.connected);
+      };
+      const takeBack = this.onReconnect(end);
+      const timer = setTimeout(end, deadlineMs);
+    });
   }
 
   async close(): Promise<void> {

@@ -24,4 +24,5 @@ export {
   type ServiceReducer,
   startService,
 } from "./service.ts";
+export { LEASE_MS, RENEW_MS, Slots, type SlotsParts } from "./slots.ts";
 export { STREAMS, type StreamName, type StreamSettings, streamSettings } from "./topology.ts";

@@ -66,11 +66,13 @@ export async function append(
       default:
         attempt satisfies never;
     }
-    if (monotonicMs() > until) {
+    const leftMs = until - monotonicMs();
+    if (leftMs <= 0) {
       const detail = "detail" in attempt ? attempt.detail : "";
       return failure("unavailable", `append to ${effect.subject}: ${detail}`);
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await bus.whenConnected(leftMs);
   }
 }
 
@@ -103,15 +105,28 @@ async function attemptOnce(
   effect: AppendEffect,
   wire: MsgHdrs | undefined,
 ): Promise<Attempt> {
+  if (!bus.connected) {
+    return { kind: "again", detail: "NATS is not reachable" };
+  }
   let ack: PubAck;
+  // A reconnect means that the answer is lost; there is no use in waiting for it.
+  const lost = Promise.withResolvers<undefined>();
+  const takeBack = bus.onReconnect(() => lost.resolve(undefined));
   try {
-    const answer = await bus.nc.request(effect.subject, effect.payload, {
+    const request = bus.nc.request(effect.subject, effect.payload, {
       timeout: ATTEMPT_MS,
       ...(wire === undefined ? {} : { headers: wire }),
     });
+    const answer = await Promise.race([request, lost.promise]);
+    if (answer === undefined) {
+      request.catch(() => undefined);
+      return { kind: "again", detail: "the connection was lost before the answer" };
+    }
     ack = answer.json<PubAck>();
   } catch (error) {
     return classifyLost(error);
+  } finally {
+    takeBack();
   }
   if (ack.error === undefined && ack.seq !== undefined) {
     return { kind: "stored", sequence: ack.seq };
@@ -152,9 +167,13 @@ async function resolveFence(
   const last = await readLast(bus, effect.stream, effect.subject);
   if (last.ok && last.message?.kind === "read") {
     const { record } = last.message;
-    return record !== undefined &&
+    // A write of a former life of the same instance may carry the same id, but lies before the fence.
+    const mine =
+      record !== undefined &&
       effect.write !== undefined &&
-      record.headers[HEADER.write] === effect.write
+      record.headers[HEADER.write] === effect.write &&
+      record.sequence > (effect.expect?.sequence ?? 0);
+    return mine
       ? appended(effect, record.sequence)
       : failure("fence-lost", `${effect.subject}: ${detail}`);
   }

@@ -12,6 +12,7 @@ import {
 import {
   boundTo,
   judgeReport,
+  presenceOf,
   type Refusal,
   type ReportContext,
   refused,
@@ -71,11 +72,6 @@ export function operate(current: Current, operation: Operation, context: ReportC
   }
 }
 
-/** The presence that leases and the source's word of draining make together. */
-export function presenceOf(lease: Presence, draining: boolean): Presence {
-  return draining && lease !== Presence.EXPIRED ? Presence.DRAINING : lease;
-}
-
 function admit(request: AdmitWorkloadRequest, current: Current, context: ReportContext): Result {
   const faults = [
     ...idFaults(request.id),
@@ -110,7 +106,7 @@ function admit(request: AdmitWorkloadRequest, current: Current, context: ReportC
 }
 
 function marked(record: WorkloadRecord, lease: Presence): WorkloadRecord {
-  return { ...record, presence: presenceOf(lease, record.draining) };
+  return { ...record, presence: presenceOf(lease, record.draining), leased: true };
 }
 
 function amend(

@@ -48,11 +48,16 @@ export interface ReportContext {
   readonly wasEnforced: boolean;
 }
 
+/** The presence that leases and the source's word of draining make together. */
+export function presenceOf(lease: Presence, draining: boolean): Presence {
+  return draining && lease !== Presence.EXPIRED ? Presence.DRAINING : lease;
+}
+
 /**
  * The record that a report makes of a workload. A bad row, address or outbound is left out and
  * reported; a report that breaks the grammar or a limit is refused whole. Labels and namespace of
- * an agent's report never replace those of an adapter or operator; an adapter's workload takes
- * nothing from agents. The `enforced` mark is kept.
+ * an agent's report never replace those of an adapter or operator; addresses and services come from
+ * the adapter, else from what is declared, else from the agent. The `enforced` mark is kept.
  */
 export function judgeReport(
   request: ReportWorkloadRequest,
@@ -73,14 +78,9 @@ export function judgeReport(
     return refused("refused", `${strict.length} problems in annotations: ${codes}`, strict);
   }
   if (existing?.source === WorkloadSource.KUBERNETES && request.source !== existing.source) {
-    return { kind: "record", record: existing, problems: [ownedByAdapter(request.id)] };
+    return { kind: "record", record: existing, problems: [ownedBy("Kubernetes", request)] };
   }
-  const keepsInventory =
-    existing?.source === WorkloadSource.AGENT &&
-    (request.source === WorkloadSource.OPERATOR || request.source === WorkloadSource.INVENTORY);
-  const { record, problems } = keepsInventory
-    ? describeAnew(request, existing, context)
-    : takeInventory(request, existing, context);
+  const { record, problems } = make(request, existing, context);
   return sized(record, inOrder([...problems, ...strict]));
 }
 
@@ -113,6 +113,23 @@ interface Made {
   readonly problems: readonly RowProblem[];
 }
 
+/** Who may say what: an adapter everything, a declaration what it declares, an agent the rest. */
+function make(
+  request: ReportWorkloadRequest,
+  existing: WorkloadRecord | undefined,
+  context: ReportContext,
+): Made {
+  const fromAgent = request.source === WorkloadSource.AGENT;
+  if (existing !== undefined && fromAgent && isDeclared(existing)) {
+    return signOfLife(request, existing, context);
+  }
+  const declares = request.addresses.length > 0 || request.services.length > 0;
+  if (existing?.source === WorkloadSource.AGENT && !fromAgent && !declares) {
+    return describeAnew(request, existing, context);
+  }
+  return takeInventory(request, existing, context);
+}
+
 function takeInventory(
   request: ReportWorkloadRequest,
   existing: WorkloadRecord | undefined,
@@ -123,6 +140,8 @@ function takeInventory(
   const rows = readRows(request, namespace, context.scopes);
   const addresses = readAddresses(request.addresses, namespace, context.scopes);
   const outbounds = readOutbounds(request);
+  const leased =
+    fromAgent || (existing?.leased === true && request.source !== WorkloadSource.KUBERNETES);
   const record = create(WorkloadRecordSchema, {
     id: request.id,
     source: request.source,
@@ -130,14 +149,35 @@ function takeInventory(
     addresses: addresses.values,
     rows: rows.values,
     outbounds: outbounds.values,
-    presence: request.draining ? Presence.DRAINING : Presence.LIVE,
+    presence: presenceOf(
+      leased && !fromAgent ? leaseOf(existing) : Presence.LIVE,
+      request.draining,
+    ),
     enforced: existing?.enforced ?? context.wasEnforced,
     attributes: sortedMap(request.attributes),
     timeUnixMs: BigInt(context.wallMs),
     namespace,
     draining: request.draining,
+    leased,
   });
   return { record, problems: [...rows.problems, ...addresses.problems, ...outbounds.problems] };
+}
+
+/** An agent's report of a workload that is declared: it lives, and whether it is leaving. */
+function signOfLife(
+  request: ReportWorkloadRequest,
+  existing: WorkloadRecord,
+  context: ReportContext,
+): Made {
+  const record = {
+    ...existing,
+    presence: presenceOf(Presence.LIVE, request.draining),
+    draining: request.draining,
+    leased: true,
+    timeUnixMs: BigInt(context.wallMs),
+  };
+  const says = request.addresses.length > 0 || request.services.length > 0;
+  return { record, problems: says ? [ownedBy("its declaration", request)] : [] };
 }
 
 /** New labels, namespace and attributes; what the workload's agent said of itself stays. */
@@ -182,7 +222,21 @@ function inOrder(problems: readonly RowProblem[]): RowProblem[] {
   return [...problems.filter((each) => each.refused), ...problems.filter((each) => !each.refused)];
 }
 
-function ownedByAdapter(id: string): RowProblem {
-  const message = `${id} comes from Kubernetes; labels, addresses and services are taken from there only`;
+/** True if an operator or inventory says where a workload is or what it serves. */
+function isDeclared(record: WorkloadRecord): boolean {
+  const declared =
+    record.source === WorkloadSource.INVENTORY || record.source === WorkloadSource.OPERATOR;
+  return declared && (record.addresses.length > 0 || record.rows.length > 0);
+}
+
+/** What leases said last of a workload. */
+function leaseOf(record: WorkloadRecord | undefined): Presence {
+  return record?.presence === Presence.STALE || record?.presence === Presence.EXPIRED
+    ? record.presence
+    : Presence.LIVE;
+}
+
+function ownedBy(owner: string, { id }: ReportWorkloadRequest): RowProblem {
+  const message = `addresses and services of ${id} are taken from ${owner} only`;
   return create(RowProblemSchema, { code: "source_owned", message });
 }

@@ -36,7 +36,7 @@ type Lapse = "stale" | "expired";
 const LAPSES: readonly Lapse[] = ["stale", "expired"];
 
 /**
- * Leases of all workloads that agents report, in the memory of one registrar. Silence makes a
+ * Leases of all workloads that agents send heartbeats for, in the memory of one registrar. Silence makes a
  * workload stale, then expired; a mass of silent workloads is taken for a fault of the control
  * plane or the network and freezes both.
  */
@@ -67,7 +67,7 @@ export class LeaseKeeper {
     this.#nowMs = nowMs;
     this.#clock = new LeaseClock(nowMs);
     for (const { record } of this.#settings.registry.workloads()) {
-      if (record.source === WorkloadSource.AGENT) {
+      if (record.leased) {
         this.#table.grant(record.id, stageOf(record), nowMs);
       }
     }
@@ -95,10 +95,12 @@ export class LeaseKeeper {
     if (this.#clock === undefined) {
       return;
     }
-    if (after?.record.source !== WorkloadSource.AGENT) {
+    if (after === undefined || after.record.source === WorkloadSource.KUBERNETES) {
       this.#table.drop(id);
     } else if (this.#table.stage(id) === undefined) {
-      this.#table.grant(id, stageOf(after.record), nowMs);
+      if (after.record.leased) {
+        this.#table.grant(id, stageOf(after.record), nowMs);
+      }
     } else if (before !== undefined && isBack(before.record, after.record)) {
       this.#table.hear(id, nowMs);
     }
@@ -113,7 +115,12 @@ export class LeaseKeeper {
     }
     for (const id of batch.workloads) {
       const before = this.#table.stage(id);
-      if (this.#table.hear(id, nowMs) && before !== "live") {
+      if (before !== undefined) {
+        this.#table.hear(id, nowMs);
+      } else {
+        this.#begin(id, nowMs);
+      }
+      if (before !== "live") {
         this.#marks.check(id);
       }
     }
@@ -194,6 +201,14 @@ export class LeaseKeeper {
         });
       }),
     });
+  }
+
+  /** First heartbeat of a workload: from now on its silence counts. Adapters know better. */
+  #begin(id: string, nowMs: number): void {
+    const stored = this.#settings.registry.get(id);
+    if (stored !== undefined && stored.record.source !== WorkloadSource.KUBERNETES) {
+      this.#table.grant(id, "live", nowMs);
+    }
   }
 
   #lapse(stage: Lapse, afterMs: number): void {

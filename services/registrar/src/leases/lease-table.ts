@@ -42,13 +42,9 @@ export class LeaseTable {
     }
   }
 
-  /** Takes a sign of life: the lease is live and full again. False if there is no lease. */
-  hear(id: string, nowMs: number): boolean {
-    if (this.stage(id) === undefined) {
-      return false;
-    }
+  /** Takes a sign of life: the lease is live and full again. */
+  hear(id: string, nowMs: number): void {
     this.grant(id, "live", nowMs);
-    return true;
   }
 
   /** Moves a lease to a later stage. */

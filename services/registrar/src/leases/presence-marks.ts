@@ -6,9 +6,9 @@ import {
   type PresenceMark,
   PresenceMarkSchema,
 } from "@ringwall/wire";
-import { presenceOf } from "../operation.ts";
 import type { Outbox } from "../outbox.ts";
 import type { Registry } from "../registry.ts";
+import { presenceOf } from "../report.ts";
 import type { LeaseStage } from "./lease-table.ts";
 
 /** Most marks of one request. */
@@ -94,7 +94,7 @@ export class PresenceMarks {
     }
     const { record, sequence } = stored;
     const presence = PRESENCE[stage];
-    return presenceOf(presence, record.draining) === record.presence
+    return record.leased && presenceOf(presence, record.draining) === record.presence
       ? undefined
       : create(PresenceMarkSchema, { workload: id, presence, revision: BigInt(sequence) });
   }

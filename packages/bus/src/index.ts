@@ -26,3 +26,13 @@ export {
 } from "./service.ts";
 export { LEASE_MS, RENEW_MS, Slots, type SlotsParts } from "./slots.ts";
 export { STREAMS, type StreamName, type StreamSettings, streamSettings } from "./topology.ts";
+export { type WatchOptions, watch } from "./watch.ts";
+export {
+  WATCH_FRAME_BYTES,
+  WATCH_LIMIT,
+  WATCH_SILENCE_MS,
+  type WatchBody,
+  type WatchNext,
+  WatchServer,
+  type WatchServerParts,
+} from "./watch-server.ts";

@@ -125,6 +125,26 @@ describe("startService", () => {
     await service.stop();
   });
 
+  it("creates a stream again that was deleted under it, and tells its readers", async () => {
+    const seen: Message[] = [];
+    const service = await start(() => ({
+      step(message) {
+        seen.push(message);
+        return message.kind === "start" || message.kind === "timer"
+          ? [{ kind: "follow", reader: "r", stream: "VERSIONS", filters: [], from: "all" }]
+          : message.kind === "reader-lost"
+            ? [{ kind: "timer", id: "again", delayMs: 200 }]
+            : [];
+      },
+    }));
+    const caughtUp = () => seen.filter((message) => message.kind === "caught-up").length;
+    await eventually("the first time", () => caughtUp() === 1);
+    await service.bus.jsm.streams.delete("rw-VERSIONS");
+    await eventually("the second time", () => caughtUp() === 2, Boolean, 15_000);
+    expect(seen.some((message) => message.kind === "reader-lost")).toBe(true);
+    await service.stop();
+  });
+
   it("refuses a port in use with a clear error", async () => {
     const first = await start(() => echo());
     const second = start(() => echo(), ["--http-port", String(first.httpPort)]);

@@ -93,6 +93,7 @@ class Service implements RunningService {
   readonly #ended = Promise.withResolvers<void>();
   #ready = { ready: false, reason: "starting" };
   #warnings: readonly string[] = [];
+  #topologyProblem = "";
   #health: HealthServer | undefined;
   #bus: Bus | undefined;
   #driver: NatsDriver | undefined;
@@ -101,6 +102,7 @@ class Service implements RunningService {
   #reducer: ServiceReducer | undefined;
   #gauges: NodeJS.Timeout | undefined;
   #stopping: Promise<void> | undefined;
+  #topology: Promise<boolean> | undefined;
 
   constructor(definition: ServiceDefinition, telemetry: Telemetry) {
     this.#definition = definition;
@@ -131,6 +133,9 @@ class Service implements RunningService {
     if (this.#bus === undefined || !this.#bus.connected) {
       return ["NATS is not reachable"];
     }
+    if (this.#topologyProblem !== "") {
+      return [this.#topologyProblem];
+    }
     return this.#ready.ready ? [] : [this.#ready.reason || "not ready"];
   }
 
@@ -153,6 +158,9 @@ class Service implements RunningService {
       }
     });
     this.#gauges = setInterval(() => this.#measure(), GAUGES_MS);
+    // What the first step listens on is known to the server when the service counts as started; a
+    // connection that breaks just now is made again by itself.
+    await this.#bus.nc.flush().catch(() => undefined);
     const { instance, environment, prefix } = options;
     this.telemetry.log.info({ environment, prefix }, `${service} ${instance} runs`);
   }
@@ -202,6 +210,7 @@ class Service implements RunningService {
             ? [`${change.stream}: ${change.setting} is ${change.is}, not ${change.wanted}`]
             : [],
         );
+        this.#topologyProblem = "";
         for (const warning of this.#warnings) {
           this.telemetry.log.warn({}, `topology differs (see ringwall topology diff): ${warning}`);
         }
@@ -212,7 +221,7 @@ class Service implements RunningService {
           throw error;
         }
         const message = error instanceof Error ? error.message : String(error);
-        this.#ready = { ready: false, reason: `topology: ${message}` };
+        this.#topologyProblem = `topology: ${message}`;
         this.telemetry.log.warn({}, `topology can't be made sure of: ${message}; trying again`);
         await new Promise((resolve) => setTimeout(resolve, TOPOLOGY_RETRY_MS));
       }
@@ -229,7 +238,6 @@ class Service implements RunningService {
       description,
       metadata: { environment },
     });
-    this.#ready = { ready: false, reason: "starting" };
     this.#driver = new NatsDriver({
       bus,
       clock: systemClock,
@@ -239,6 +247,8 @@ class Service implements RunningService {
       onReady: (ready, reason) => {
         this.#ready = { ready, reason };
       },
+      // A stream that was deleted under a running service is created again, empty.
+      onReaderLost: () => void this.#topologyAgain(),
     });
     this.#reducer = this.#definition.create({
       names: names(options.prefix),
@@ -288,17 +298,28 @@ class Service implements RunningService {
   }
 
   async #reconnected(): Promise<void> {
-    try {
-      // A server that came back with an empty store gets its streams again; what they mean then is
-      // the reducers' business.
-      await this.#ensureTopology(this.bus);
-    } catch (error) {
-      this.#ended.reject(error);
-      return;
-    }
-    if (this.#stopping === undefined) {
+    // A server that came back with an empty store gets its streams again; what they mean then is the
+    // reducers' business.
+    if (await this.#topologyAgain()) {
       this.#driver?.reconnected();
     }
+  }
+
+  #topologyAgain(): Promise<boolean> {
+    this.#topology ??= this.#ensureTopology(this.bus)
+      .then(
+        () => this.#stopping === undefined,
+        (error: unknown) => {
+          if (this.#stopping === undefined) {
+            this.#ended.reject(error);
+          }
+          return false;
+        },
+      )
+      .finally(() => {
+        this.#topology = undefined;
+      });
+    return this.#topology;
   }
 
   #measure(): void {

@@ -35,6 +35,8 @@ export interface NatsDriverParts {
   /** Told when the actor says whether it serves. */
   readonly onReady?: (ready: boolean, reason: string) => void;
   readonly discovery?: Discovery;
+  /** Told when a reader was lost, before the actor is: its stream may have to be created. */
+  readonly onReaderLost?: () => void;
 }
 
 /** Performs effects on a real NATS. */
@@ -53,7 +55,7 @@ export class NatsDriver implements Driver {
   attach(inbox: Inbox): void {
     const { bus, owner, discovery } = this.#parts;
     this.#inbox = inbox;
-    this.#readers = new Readers(bus, inbox, owner);
+    this.#readers = new Readers(bus, inbox, owner, this.#parts.onReaderLost);
     this.#listeners = new Listeners(bus, inbox, discovery);
   }
 

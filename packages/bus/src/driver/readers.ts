@@ -9,13 +9,15 @@ export class Readers {
   readonly #bus: Bus;
   readonly #inbox: Inbox;
   readonly #consumerPrefix: string;
+  readonly #onLost: () => void;
   readonly #readers = new Map<string, OrderedReader>();
   readonly #check: NodeJS.Timeout;
   #consumers = 0;
 
   /** `owner` (service and instance) becomes part of each consumer's name. */
-  constructor(bus: Bus, inbox: Inbox, owner: string) {
+  constructor(bus: Bus, inbox: Inbox, owner: string, onLost: () => void = () => undefined) {
     this.#bus = bus;
+    this.#onLost = onLost;
     this.#inbox = inbox;
     this.#consumerPrefix = `${bus.names.prefix}-${owner}`.replace(/[^A-Za-z0-9_-]/g, "_");
     this.#check = setInterval(() => {
@@ -43,6 +45,7 @@ export class Readers {
         if (this.#readers.get(effect.reader) === reader) {
           this.#readers.delete(effect.reader);
         }
+        this.#onLost();
       },
     });
     this.#readers.set(effect.reader, reader);

@@ -1,0 +1,50 @@
+import { eventually, type NatsServer, startNats } from "@ringwall/testkit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectBus, ensureTopology } from "./index.ts";
+import { bytes, scriptActor } from "./testing/script-actor.ts";
+
+let nats: NatsServer;
+beforeAll(async () => {
+  nats = await startNats({
+    config: `authorization { users: [
+      { user: "all", password: "s3cret" }
+      { user: "narrow", password: "s3cret", permissions: {
+          publish: ["rw.api.>", "$JS.API.STREAM.INFO.*"], subscribe: ["_INBOX.>"] } }
+    ] }`,
+  });
+});
+afterAll(() => nats.stop());
+
+const url = (user: string) => nats.url.replace("//", `//${user}:s3cret@`);
+
+describe("a connection with narrow permissions", () => {
+  it("has every refused effect come back as denied", async () => {
+    const admin = await connectBus({ url: url("all"), name: "all" });
+    await ensureTopology(admin);
+    const bus = await connectBus({ url: url("narrow"), name: "narrow" });
+    const a = await scriptActor(bus);
+    const subject = "rw.version.0";
+    a.run({ kind: "append", tag: "append", stream: "VERSIONS", subject, payload: bytes("x") });
+    a.run({ kind: "listen", listener: "listen", subject: "rw.internal.x" });
+    a.run({ kind: "follow", reader: "follow", stream: "VERSIONS", filters: [], from: "all" });
+    a.run({ kind: "read-last", tag: "read", stream: "VERSIONS", subject });
+    for (const tag of ["append", "listen", "follow", "read"]) {
+      const failed = await eventually(
+        `${tag} being denied`,
+        () => a.seen.find((message) => message.kind === "failed" && message.tag === tag),
+        (message) => message !== undefined,
+      );
+      expect(failed).toMatchObject({ code: "denied" });
+    }
+    await a.actor.stop(500);
+    await bus.close();
+    await admin.close();
+  });
+
+  it("is refused at once with wrong credentials when asked to fail fast", async () => {
+    const wrong = nats.url.replace("//", "//all:wrong@");
+    const failing = connectBus({ url: wrong, name: "wrong", failFast: true });
+    await expect(failing).rejects.toMatchObject({ code: "denied" });
+    await expect(failing).rejects.not.toThrow("wrong@");
+  });
+});

@@ -1,1 +1,2 @@
-export {};
+export { createKeeper } from "./keeper.ts";
+export { OWN_OPTIONS } from "./options.ts";

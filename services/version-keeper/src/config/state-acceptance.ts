@@ -1,0 +1,126 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  type AcceptStateRequest,
+  type AcceptStateResponse,
+  AcceptStateResponseSchema,
+  ConfigRecordSchema,
+  type Inputs,
+  InputsSchema,
+  type OverruledCommit,
+  OverruledCommitSchema,
+  StatusPageSchema,
+} from "@ringwall/wire";
+import { ApiFailure } from "../api/api-failure.ts";
+import { type KeeperContext, log } from "../context.ts";
+import type { HeldWatch } from "../held/held-watch.ts";
+import { toHex } from "../log/hex.ts";
+import { commitName } from "../log/inputs.ts";
+import type { StreamSweep } from "../log/stream-sweep.ts";
+import { append, EffectFailed, type Task } from "../tasks/task.ts";
+import type { ConfigLog } from "./config-log.ts";
+import type { ConfigReader } from "./config-reader.ts";
+import { commitInputs } from "./summaries.ts";
+
+/** Most commits that one acceptance overrules; more need another one. */
+const MOST_OVERRULED = 4_096;
+
+/** What an acceptance works with. */
+export interface AcceptanceParts {
+  readonly context: KeeperContext;
+  readonly reader: ConfigReader;
+  readonly held: HeldWatch;
+  readonly sweep: StreamSweep;
+}
+
+/**
+ * Answers `config.accept`: an operator's word that the present state of the streams is the one to go
+ * on from. It begins a generation above every known one, and overrules each commit that a log, a
+ * checkpoint or an agent names and that CONFIG does not have.
+ */
+export function* acceptState(
+  parts: AcceptanceParts,
+  request: AcceptStateRequest,
+): Task<AcceptStateResponse> {
+  const { context, reader, held, sweep } = parts;
+  if (request.author === "") {
+    throw new ApiFailure("invalid", "the acceptance names no author");
+  }
+  yield* reader.catchUp();
+  const config = reader.log;
+  const { commits, lastSequence } = config;
+  if (request.expect !== BigInt(commits.length)) {
+    const message = `CONFIG has ${commits.length} commits, expected are ${request.expect}; look again before you accept`;
+    throw new ApiFailure("conflict", message);
+  }
+  const named = held.named().map(({ inputs }) => inputs);
+  const agents = yield* agentInputs(sweep);
+  const overruled = missingCommits(config, [...named, ...agents]).slice(0, MOST_OVERRULED);
+  if (overruled.length === 0 && held.reasonAgainstCommits === undefined) {
+    const message = "nothing is to be accepted: every commit that is named is in CONFIG";
+    throw new ApiFailure("refused", message);
+  }
+  const generation = [...named, ...agents].reduce(
+    (highest, inputs) => (inputs.generation > highest ? inputs.generation : highest),
+    config.generation,
+  );
+  const value = {
+    generation: generation + 1n,
+    overruled,
+    author: request.author,
+    timeUnixMs: BigInt(Math.trunc(context.moment().wallMs)),
+  };
+  const record = create(ConfigRecordSchema, { record: { case: "acceptState", value } });
+  try {
+    yield* append({
+      stream: "CONFIG",
+      subject: context.names.configCommit,
+      payload: toBinary(ConfigRecordSchema, record),
+      headers: { "Rw-Type": "ConfigRecord" },
+      fence: { sequence: lastSequence, write: context.nextWrite() },
+    });
+  } catch (error) {
+    if (error instanceof EffectFailed && error.code === "fence-lost") {
+      throw new ApiFailure("conflict", "CONFIG has changed meanwhile; look again");
+    }
+    throw error;
+  }
+  log(context, "warn", "a state was accepted", {
+    author: request.author,
+    generation: String(value.generation),
+    overruled: overruled.length,
+  });
+  const head = config.head;
+  const inputs = create(InputsSchema, head === undefined ? {} : commitInputs(config, head));
+  inputs.generation = value.generation;
+  return create(AcceptStateResponseSchema, { inputs });
+}
+
+function* agentInputs(sweep: StreamSweep): Task<Inputs[]> {
+  const found: Inputs[] = [];
+  yield* sweep.status((record) => {
+    try {
+      for (const { inputs } of fromBinary(StatusPageSchema, record.payload).workloads) {
+        if (inputs !== undefined && inputs.commitId.length === 32) {
+          found.push(inputs);
+        }
+      }
+    } catch {
+      // A page that can't be read names nothing.
+    }
+  });
+  return found;
+}
+
+function missingCommits(config: ConfigLog, named: readonly Inputs[]): OverruledCommit[] {
+  const missing = new Map<string, OverruledCommit>();
+  for (const inputs of named) {
+    const name = commitName(inputs);
+    const { generation, configSequence, commitId } = inputs;
+    const found = config.bySequence(Number(configSequence));
+    if (commitId.length === 32 && found?.id !== toHex(commitId) && !config.isOverruled(name)) {
+      const commit = { generation, configSequence, commitId };
+      missing.set(name, create(OverruledCommitSchema, commit));
+    }
+  }
+  return [...missing.values()];
+}

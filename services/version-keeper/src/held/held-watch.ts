@@ -1,0 +1,190 @@
+import { ApiFailure } from "../api/api-failure.ts";
+import type { CheckpointBook } from "../checkpoints/checkpoint-book.ts";
+import type { ConfigReader } from "../config/config-reader.ts";
+import type { HeadChecker } from "../config/head-check.ts";
+import { type KeeperContext, log } from "../context.ts";
+import {
+  EffectFailed,
+  pause,
+  type StreamState,
+  signalled,
+  streamState,
+  type Task,
+} from "../tasks/task.ts";
+import type { VersionLog } from "../versions/version-log.ts";
+import { type HeldVerdict, judgeHeld } from "./judge.ts";
+import { type NamedState, namedStates } from "./named-state.ts";
+
+const SIGNAL = "held";
+
+/** Wait before the streams are asked again after a failure. */
+const RETRY_MS = 1_000;
+
+/** What the watch looks at. */
+export interface HeldParts {
+  readonly context: KeeperContext;
+  readonly config: ConfigReader;
+  readonly head: HeadChecker;
+  readonly versions: VersionLog;
+  readonly book: CheckpointBook;
+  /** True once all readers have delivered what was stored at the start. */
+  readonly isCaughtUp: () => boolean;
+}
+
+/** Highest values that were looked for at the leaders. */
+interface Confirmed {
+  generation: bigint;
+  configSequence: bigint;
+  registryRevision: bigint;
+}
+
+/** Watches whether the control plane is held. Until it is known, it counts as held. */
+export class HeldWatch {
+  readonly #parts: HeldParts;
+  #verdict: HeldVerdict = { kind: "held", reason: "the logs are being read", byCommit: false };
+  #registry: StreamState | undefined;
+  #confirmed: Confirmed = { generation: 0n, configSequence: 0n, registryRevision: 0n };
+  #dirty = true;
+  #shown: string | undefined;
+
+  constructor(parts: HeldParts) {
+    this.#parts = parts;
+  }
+
+  /** Why the control plane is held; undefined if it is not. */
+  get reason(): string | undefined {
+    return this.#verdict.kind === "held" ? this.#verdict.reason : undefined;
+  }
+
+  /** Why no commit may be made; undefined if one may. */
+  get reasonAgainstCommits(): string | undefined {
+    const verdict = this.#verdict;
+    return verdict.kind === "held" && !verdict.byCommit ? verdict.reason : undefined;
+  }
+
+  /** Creation time and sequences of REGISTRY when it was asked last. */
+  get registry(): StreamState | undefined {
+    return this.#registry;
+  }
+
+  /** Everything that the logs and checkpoints name. */
+  named(): NamedState[] {
+    return namedStates(this.#parts.versions, this.#parts.book);
+  }
+
+  /** Starts to ask the streams. */
+  start(): void {
+    const { tasks } = this.#parts.context;
+    tasks.start(this.#ask(), (outcome) => {
+      if (!outcome.ok) {
+        throw outcome.error;
+      }
+    });
+  }
+
+  /** Notes that something may have changed. */
+  touch(): void {
+    this.#dirty = true;
+  }
+
+  /** Asks the streams again at once. */
+  askNow(): void {
+    this.#parts.context.tasks.signal(SIGNAL);
+  }
+
+  /** Judges anew if something changed. True if the verdict is another one. */
+  evaluate(): boolean {
+    const { context, config, head, versions, book } = this.#parts;
+    if (!this.#dirty || this.#registry === undefined || !this.#parts.isCaughtUp()) {
+      return false;
+    }
+    this.#dirty = false;
+    const verdict = judgeHeld({
+      config: config.log,
+      configProblem: config.problem,
+      environment: context.environment,
+      head: head.state,
+      registry: this.#registry,
+      named: namedStates(versions, book),
+    });
+    if (verdict.kind === "pending") {
+      return false;
+    }
+    if (
+      verdict.kind === "held" &&
+      verdict.named !== undefined &&
+      !this.#isConfirmed(verdict.named)
+    ) {
+      this.askNow();
+      return false;
+    }
+    this.#verdict = verdict;
+    return this.#show();
+  }
+
+  #show(): boolean {
+    const reason = this.reason;
+    if (reason === this.#shown) {
+      return false;
+    }
+    const { context } = this.#parts;
+    this.#shown = reason;
+    context.outbox.add({
+      kind: "gauge",
+      name: "ringwall_held",
+      value: reason === undefined ? 0 : 1,
+    });
+    if (reason === undefined) {
+      log(context, "info", "the control plane is not held");
+    } else {
+      log(context, "warn", "the control plane is held", { reason });
+    }
+    return true;
+  }
+
+  #isConfirmed({ inputs }: NamedState): boolean {
+    const confirmed = this.#confirmed;
+    return (
+      inputs.generation <= confirmed.generation &&
+      inputs.configSequence <= confirmed.configSequence &&
+      inputs.registryRevision <= confirmed.registryRevision
+    );
+  }
+
+  *#ask(): Task<void> {
+    const { context, config } = this.#parts;
+    for (;;) {
+      const highest = this.#highest();
+      let waitMs = context.options.heldCheckMs;
+      try {
+        this.#registry = yield* streamState("REGISTRY");
+        if (config.problem === undefined) {
+          yield* config.catchUp();
+        }
+        this.#confirmed = highest;
+        this.#dirty = true;
+      } catch (error) {
+        if (!(error instanceof EffectFailed) && !(error instanceof ApiFailure)) {
+          throw error;
+        }
+        log(context, "debug", "the streams could not be asked", { reason: error.message });
+        waitMs = RETRY_MS;
+      }
+      if (waitMs === RETRY_MS) {
+        yield* pause(waitMs);
+      } else {
+        yield* signalled(SIGNAL, waitMs);
+      }
+    }
+  }
+
+  #highest(): Confirmed {
+    const highest: Confirmed = { generation: 0n, configSequence: 0n, registryRevision: 0n };
+    for (const { inputs } of this.named()) {
+      for (const key of ["generation", "configSequence", "registryRevision"] as const) {
+        highest[key] = inputs[key] > highest[key] ? inputs[key] : highest[key];
+      }
+    }
+    return highest;
+  }
+}

@@ -181,6 +181,7 @@ export class OrderedReader {
             deliver_policy:
               from === "last-per-subject" ? DeliverPolicy.LastPerSubject : DeliverPolicy.All,
           }),
+      ...(this.#effect.headersOnly === true ? { headers_only: true } : {}),
       ...(filters.length === 1 && filters[0] !== undefined ? { filter_subject: filters[0] } : {}),
       ...(filters.length > 1 ? { filter_subjects: [...filters] } : {}),
       ...(filters.length === 0 && from === "last-per-subject" ? { filter_subject: ">" } : {}),

@@ -1,6 +1,12 @@
 /** Smallest length at which stale entries are dropped. */
 const COMPACT_FROM = 1024;
 
+/** One change of the log. */
+export interface LoggedChange {
+  readonly id: string;
+  readonly sequence: number;
+}
+
 /**
  * Which id changed at which revision, in order, so that a reader which knows revision R gets what
  * changed since without a look at everything. Only the latest change of an id counts; older ones
@@ -46,19 +52,12 @@ export class ChangeLog {
     this.#floor = Math.max(this.#floor, sequence);
   }
 
-  /** Ids that changed after `revision`, each once, oldest first; undefined below the floor. */
-  since(revision: number): string[] | undefined {
-    if (revision < this.#floor) {
-      return undefined;
-    }
-    const ids: string[] = [];
-    for (let index = this.#firstAfter(revision); index < this.#ids.length; index += 1) {
-      const id = this.#ids[index];
-      if (id !== undefined && this.#latest.get(id) === this.#sequences[index]) {
-        ids.push(id);
-      }
-    }
-    return ids;
+  /**
+   * Changes after `revision`, oldest first, each id once with its latest change. The log must not
+   * change while it is read. Undefined below the floor.
+   */
+  since(revision: number): IterableIterator<LoggedChange> | undefined {
+    return revision < this.#floor ? undefined : this.#changes(this.#firstAfter(revision));
   }
 
   /** Drops everything; nothing at or below `floor` can be asked for. */
@@ -67,6 +66,16 @@ export class ChangeLog {
     this.#ids = [];
     this.#latest.clear();
     this.#floor = floor;
+  }
+
+  *#changes(start: number): IterableIterator<LoggedChange> {
+    for (let index = start; index < this.#ids.length; index += 1) {
+      const id = this.#ids[index];
+      const sequence = this.#sequences[index];
+      if (id !== undefined && sequence !== undefined && this.#latest.get(id) === sequence) {
+        yield { id, sequence };
+      }
+    }
   }
 
   #firstAfter(revision: number): number {

@@ -8,9 +8,10 @@ import type { RegistrarEnv } from "./options.ts";
 import { Outbox } from "./outbox.ts";
 import { PartitionWriter } from "./partition-writer.ts";
 import { ReadEndpoints, WAIT_TIMER } from "./reads/read-endpoints.ts";
+import { WorkloadWatches } from "./reads/workload-watches.ts";
 import { MARKER_TTL_MS, Registry, type RegistryChange } from "./registry.ts";
+import { RegistryMetrics } from "./registry-metrics.ts";
 import type { Delivery } from "./reply.ts";
-import { RowMetrics } from "./row-metrics.ts";
 import { Scopes } from "./scopes.ts";
 import { WriteEndpoints } from "./write-endpoints.ts";
 
@@ -42,9 +43,10 @@ export class Registrar implements Reducer {
   readonly #writers: readonly PartitionWriter[];
   readonly #writes: WriteEndpoints;
   readonly #reads: ReadEndpoints;
+  readonly #watches: WorkloadWatches;
   readonly #leases: LeaseKeeper;
   readonly #leaseEndpoints: LeaseEndpoints;
-  readonly #rows: RowMetrics;
+  readonly #metrics: RegistryMetrics;
   #moment: Moment = { wallMs: 0, monotonicMs: 0, random: () => 0 };
   #fold: FoldState = "reading";
   #sharing = false;
@@ -89,6 +91,7 @@ export class Registrar implements Reducer {
       (_, each) => new PartitionWriter(host, each),
     );
     this.#reads = new ReadEndpoints(names, this.#registry, out);
+    this.#watches = new WorkloadWatches(names, instance, this.#registry, out);
     this.#leases = new LeaseKeeper({
       names,
       registry: this.#registry,
@@ -97,7 +100,7 @@ export class Registrar implements Reducer {
       expireAfterMs: options.expireAfterMs ?? EXPIRE_AFTER_MS,
     });
     this.#leaseEndpoints = new LeaseEndpoints(names, this.#leases, out);
-    this.#rows = new RowMetrics(this.#registry, out);
+    this.#metrics = new RegistryMetrics(this.#registry, out);
   }
 
   /** What `service.status` shows of it. */
@@ -111,6 +114,7 @@ export class Registrar implements Reducer {
   step(message: Message, moment: Moment): readonly Effect[] {
     this.#moment = moment;
     this.#take(message);
+    this.#watches.step(message, moment);
     this.#ownership(message);
     return this.#out.take();
   }
@@ -161,7 +165,7 @@ export class Registrar implements Reducer {
 
   #start(): void {
     this.#writeLife = `${this.#env.instance}:${this.#moment.wallMs.toString(36)}`;
-    this.#rows.begin();
+    this.#metrics.begin();
     this.#out.push({ kind: "timer", id: GAUGE_TIMER, delayMs: GAUGE_MS });
     this.#read("reading the registry");
   }
@@ -211,7 +215,8 @@ export class Registrar implements Reducer {
   }
 
   #changed(change: RegistryChange): void {
-    this.#rows.changed(change);
+    this.#metrics.changed(change);
+    this.#watches.changed();
     this.#leases.changed(change, this.#moment.monotonicMs);
   }
 
@@ -232,6 +237,7 @@ export class Registrar implements Reducer {
     }
     this.#fold = "current";
     this.#reads.open();
+    this.#watches.open();
     this.#out.push({ kind: "ready", ready: true });
     for (const slot of this.#slots.owned) {
       this.#gain(slot);
@@ -251,8 +257,10 @@ export class Registrar implements Reducer {
       this.#lose(slot);
     }
     this.#reads.close();
+    this.#watches.close();
     this.#registry.reset();
-    this.#rows.publish();
+    this.#watches.changed();
+    this.#metrics.publish();
     this.#fold = "reading";
     this.#out.push({
       kind: "log",
@@ -364,16 +372,7 @@ export class Registrar implements Reducer {
   }
 
   #gauges(): void {
-    const values: Readonly<Record<string, number>> = {
-      ringwall_registry_workloads: this.#registry.size,
-      ringwall_registry_revision: this.#registry.revision,
-      ringwall_registry_unreadable: this.#registry.unreadable,
-      ringwall_registry_foreign_keys: this.#registry.foreign,
-      ringwall_contested_addresses: this.#registry.indexes.claims.contested.length,
-    };
-    for (const [name, value] of Object.entries(values)) {
-      this.#out.push({ kind: "gauge", name, value });
-    }
+    this.#metrics.measure(this.#watches.size);
     this.#out.push({ kind: "timer", id: GAUGE_TIMER, delayMs: GAUGE_MS });
   }
 }

@@ -1,6 +1,7 @@
 import { type EndpointRow, Presence } from "@ringwall/wire";
 import { AddressClaims } from "./address-claims.ts";
 import { ChangeLog } from "./change-log.ts";
+import { IdNumbers } from "./id-numbers.ts";
 import { SortedIds } from "./sorted-ids.ts";
 import type { StoredWorkload } from "./stored-workload.ts";
 
@@ -18,6 +19,8 @@ export class RegistryIndexes {
   readonly services = new SortedIds();
   readonly claims = new AddressClaims();
   readonly log = new ChangeLog();
+  /** Numbers of ids for as long as the log knows them. */
+  readonly numbers = new IdNumbers();
   readonly #servers = new Map<string, Set<string>>();
   readonly #callers = new Map<string, Set<string>>();
   readonly #withRefused = new Set<string>();
@@ -64,6 +67,7 @@ export class RegistryIndexes {
       if (!oldest.done) {
         this.#removals.delete(oldest.value);
         this.log.forget(oldest.value);
+        this.numbers.release(oldest.value);
       }
     }
   }
@@ -73,6 +77,7 @@ export class RegistryIndexes {
     this.services.clear();
     this.claims.clear();
     this.log.reset(0);
+    this.numbers.clear();
     this.#servers.clear();
     this.#callers.clear();
     this.#withRefused.clear();

@@ -46,6 +46,7 @@ export class Registry {
   readonly #owners = new Map<number, PartitionOwner>();
   readonly #unreadable = new Set<string>();
   #foreign = 0;
+  #life = 0;
   #revision = 0;
   #sweep: Sweep | undefined;
 
@@ -56,6 +57,11 @@ export class Registry {
   /** Sequence of the last record that it holds. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** Counts the lives of the stream that it has seen; revisions of different lives do not compare. */
+  get life(): number {
+    return this.#life;
   }
 
   get size(): number {
@@ -149,6 +155,7 @@ export class Registry {
     this.#unreadable.clear();
     this.indexes.clear();
     this.#foreign = 0;
+    this.#life += 1;
     this.#revision = 0;
     this.#sweep = undefined;
   }

@@ -6,10 +6,10 @@ const NOW = "ringwall_refused_rows";
 const SEEN = "ringwall_refused_rows_total";
 
 /**
- * Stored rows that are not used, counted by reason: how many there are now and how many were seen.
- * Each reason has its series from the start.
+ * What the fold shows in metrics. Stored rows that are not used are counted by reason, how many
+ * there are now and how many were seen; each reason has its series from the start.
  */
-export class RowMetrics {
+export class RegistryMetrics {
   readonly #registry: Registry;
   readonly #out: Outbox;
 
@@ -51,6 +51,21 @@ export class RowMetrics {
     for (const reason of ROW_REASONS) {
       const value = this.#registry.indexes.refusedRows(reason);
       this.#out.push({ kind: "gauge", name: NOW, value, labels: { reason } });
+    }
+  }
+
+  /** Sets the gauges that are measured from time to time. */
+  measure(watches: number): void {
+    const values: Readonly<Record<string, number>> = {
+      ringwall_registry_workloads: this.#registry.size,
+      ringwall_registry_revision: this.#registry.revision,
+      ringwall_registry_unreadable: this.#registry.unreadable,
+      ringwall_registry_foreign_keys: this.#registry.foreign,
+      ringwall_registrar_watches: watches,
+      ringwall_contested_addresses: this.#registry.indexes.claims.contested.length,
+    };
+    for (const [name, value] of Object.entries(values)) {
+      this.#out.push({ kind: "gauge", name, value });
     }
   }
 }

@@ -1,0 +1,204 @@
+import { create } from "@bufbuild/protobuf";
+import type { WatchNext } from "@ringwall/bus";
+import { WorkloadChangesSchema, type WorkloadRecord } from "@ringwall/wire";
+import type { Registry } from "../registry.ts";
+import type { StoredWorkload } from "../stored-workload.ts";
+import { ToldIds } from "./told-ids.ts";
+import { type CompiledFilter, inFilter } from "./workload-filter.ts";
+
+/** Workloads that are looked at for one frame at most, so that a step stays short. */
+const LOOKED_AT_PER_FRAME = 10_000;
+
+/** Bytes of a frame that are kept for what is around its workloads. */
+const FRAME_MARGIN = 4_096;
+
+/** Bytes of tag and length around an entry of a frame. */
+const ENTRY_MARGIN = 8;
+
+/** Where a client stands when it opens a stream. */
+export interface WatchStart {
+  readonly filter: CompiledFilter;
+  /** Revision that the client has; 0 starts with a snapshot. */
+  readonly resumeRevision: number;
+  /** Filter that the client had up to there, if it was another. */
+  readonly resumeFilter: CompiledFilter | undefined;
+  /** Monotonic time until which a revision that the fold has not reached is waited for. */
+  readonly untilMs: number;
+}
+
+/**
+ * What a stream does next:
+ * - `scan`: goes through all workloads in order of their ids and sends those of the filter; where
+ *   the client had another filter, only what differs;
+ * - `end`: says that the scan is complete;
+ * - `follow`: sends changes after `position`.
+ */
+type Phase =
+  | { readonly kind: "scan"; readonly former: CompiledFilter | undefined; after: string }
+  | { readonly kind: "end" | "follow" };
+
+/** One client's place in the registry: what it was told, and from where it goes on. */
+export class WatchCursor {
+  readonly #registry: Registry;
+  readonly #life: number;
+  readonly #filter: CompiledFilter;
+  readonly #told: ToldIds;
+  readonly #untilMs: number;
+  /** Revision that the client has once it has read everything up to here. */
+  #position: number;
+  #phase: Phase;
+  readonly #snapshot: boolean;
+
+  constructor(registry: Registry, start: WatchStart) {
+    const { filter, resumeRevision, resumeFilter, untilMs } = start;
+    this.#registry = registry;
+    this.#life = registry.life;
+    this.#filter = filter;
+    this.#untilMs = untilMs;
+    this.#snapshot = resumeRevision === 0;
+    this.#told = new ToldIds(this.#snapshot);
+    this.#position = this.#snapshot ? registry.revision : resumeRevision;
+    const grows = resumeFilter !== undefined && resumeFilter.key !== filter.key;
+    this.#phase =
+      this.#snapshot || grows
+        ? { kind: "scan", former: this.#snapshot ? undefined : resumeFilter, after: "" }
+        : { kind: "follow" };
+  }
+
+  /** The next frame; undefined when the client has everything. */
+  next(maxBytes: number, nowMs: number): WatchNext | undefined {
+    const { revision, life } = this.#registry;
+    if (life !== this.#life || (this.#position > revision && nowMs > this.#untilMs)) {
+      return RESYNC;
+    }
+    if (this.#position > revision) {
+      return undefined;
+    }
+    switch (this.#phase.kind) {
+      case "scan":
+        return this.#scan(this.#phase, new Frame(maxBytes - FRAME_MARGIN));
+      case "end":
+        this.#phase = { kind: "follow" };
+        return { body: { case: "endOfSnapshot", value: true }, revision: BigInt(this.#position) };
+      case "follow":
+        return this.#follow(new Frame(maxBytes - FRAME_MARGIN));
+      default:
+        return this.#phase satisfies never;
+    }
+  }
+
+  #scan(phase: Phase & { readonly kind: "scan" }, frame: Frame): WatchNext {
+    const { ids } = this.#registry.indexes;
+    const all = ids.all();
+    const start = ids.firstAfter(phase.after);
+    let index = start;
+    for (; index < all.length && index - start < LOOKED_AT_PER_FRAME; index += 1) {
+      const stored = this.#registry.get(all[index] ?? "");
+      if (stored !== undefined && !this.#scanOne(stored, phase.former, frame)) {
+        break;
+      }
+      phase.after = all[index] ?? "";
+    }
+    if (index >= all.length) {
+      this.#phase = { kind: "end" };
+    }
+    // A client that breaks off in a snapshot has to begin it again.
+    return frame.next(this.#snapshot ? 0 : this.#position);
+  }
+
+  /** False if the frame has no room for it. */
+  #scanOne(stored: StoredWorkload, former: CompiledFilter | undefined, frame: Frame): boolean {
+    const { record } = stored;
+    const isIn = inFilter(this.#filter, record);
+    const wasIn = former !== undefined && inFilter(former, record);
+    if (isIn === wasIn) {
+      return true;
+    }
+    return isIn ? this.#tell(stored, frame) : this.#remove(record.id, frame);
+  }
+
+  #follow(frame: Frame): WatchNext | undefined {
+    const changes = this.#registry.indexes.log.since(this.#position);
+    if (changes === undefined) {
+      return RESYNC;
+    }
+    let looked = 0;
+    for (const { id, sequence } of changes) {
+      if (looked === LOOKED_AT_PER_FRAME || !this.#followOne(id, frame)) {
+        return frame.next(this.#position);
+      }
+      looked += 1;
+      this.#position = sequence;
+    }
+    this.#position = this.#registry.revision;
+    return frame.empty ? undefined : frame.next(this.#position);
+  }
+
+  /** False if the frame has no room for it. */
+  #followOne(id: string, frame: Frame): boolean {
+    const stored = this.#registry.get(id);
+    if (stored !== undefined && inFilter(this.#filter, stored.record)) {
+      return this.#tell(stored, frame);
+    }
+    const number = this.#registry.indexes.numbers.of(id);
+    return !this.#told.mayHave(number) || this.#remove(id, frame);
+  }
+
+  #tell(stored: StoredWorkload, frame: Frame): boolean {
+    const fits = frame.upsert(stored.served, stored.bytes);
+    if (fits) {
+      this.#told.told(this.#registry.indexes.numbers.of(stored.record.id));
+    }
+    return fits;
+  }
+
+  #remove(id: string, frame: Frame): boolean {
+    const fits = frame.remove(id);
+    if (fits) {
+      this.#told.untold(this.#registry.indexes.numbers.of(id));
+    }
+    return fits;
+  }
+}
+
+const RESYNC: WatchNext = { body: { case: "resync", value: true }, revision: 0n };
+
+/** A frame while it is filled. */
+class Frame {
+  readonly #upserts: WorkloadRecord[] = [];
+  readonly #removes: string[] = [];
+  readonly #limit: number;
+  #bytes = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get empty(): boolean {
+    return this.#upserts.length === 0 && this.#removes.length === 0;
+  }
+
+  /** Adds a workload; false if it has no room. The first always has. */
+  upsert(record: WorkloadRecord, bytes: number): boolean {
+    return this.#take(bytes) && this.#upserts.push(record) > 0;
+  }
+
+  /** Adds a removal; false if it has no room. */
+  remove(id: string): boolean {
+    return this.#take(id.length) && this.#removes.push(id) > 0;
+  }
+
+  next(revision: number): WatchNext {
+    const value = create(WorkloadChangesSchema, { upserts: this.#upserts, removes: this.#removes });
+    return { body: { case: "workloads", value }, revision: BigInt(revision) };
+  }
+
+  #take(bytes: number): boolean {
+    const size = this.#bytes + bytes + ENTRY_MARGIN;
+    if (!this.empty && size > this.#limit) {
+      return false;
+    }
+    this.#bytes = size;
+    return true;
+  }
+}

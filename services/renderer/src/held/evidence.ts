@@ -1,0 +1,84 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { StoredRecord } from "@ringwall/actor";
+import {
+  type Inputs,
+  RenderBatchSchema,
+  VersionCheckpointSchema,
+  VersionRecordSchema,
+} from "@ringwall/wire";
+import { toHex } from "../context.ts";
+
+/** Inputs that a later record names: the streams that they came from must still have them. */
+export interface Claim {
+  /** Where it is named, for people. */
+  readonly where: string;
+  readonly inputs: Inputs;
+  /** Creation time of REGISTRY that it was computed from, if it says so. */
+  readonly registryCreatedUnixNs?: bigint;
+}
+
+/** Which stream a record of evidence is from. */
+export type EvidenceStream = "RENDERED" | "VERSIONS" | "CHECKPOINTS";
+
+/** Collects what later records name, each pair of inputs once. */
+export class Evidence {
+  readonly #claims = new Map<string, Claim>();
+
+  get claims(): Iterable<Claim> {
+    return this.#claims.values();
+  }
+
+  /** Takes the last record of a subject. What can't be read names nothing. */
+  take(stream: EvidenceStream, record: StoredRecord): void {
+    const claim = readClaim(stream, record);
+    if (claim !== undefined && claim.inputs.commitId.length > 0) {
+      this.add(claim);
+    }
+  }
+
+  /** Adds a claim; false if it is known. */
+  add(claim: Claim): boolean {
+    const { generation, configSequence, commitId, registryRevision } = claim.inputs;
+    const created = claim.registryCreatedUnixNs ?? "";
+    const name = [generation, configSequence, toHex(commitId), registryRevision, created].join(":");
+    if (this.#claims.has(name)) {
+      return false;
+    }
+    this.#claims.set(name, claim);
+    return true;
+  }
+}
+
+function readClaim(stream: EvidenceStream, record: StoredRecord): Claim | undefined {
+  const where = `${stream} ${record.subject}`;
+  try {
+    const { inputs, created } = decode(stream, record.payload);
+    return inputs === undefined
+      ? undefined
+      : { where, inputs, ...(created ? { registryCreatedUnixNs: created } : {}) };
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(
+  stream: EvidenceStream,
+  payload: Uint8Array,
+): { inputs?: Inputs; created?: bigint } {
+  switch (stream) {
+    case "RENDERED":
+      return given(fromBinary(RenderBatchSchema, payload).inputs);
+    case "VERSIONS": {
+      const { record } = fromBinary(VersionRecordSchema, payload);
+      return given(record.case === undefined ? undefined : record.value.inputs);
+    }
+    case "CHECKPOINTS": {
+      const { inputs, registryCreatedUnixNs } = fromBinary(VersionCheckpointSchema, payload);
+      return { ...given(inputs), created: registryCreatedUnixNs };
+    }
+  }
+}
+
+function given(inputs: Inputs | undefined): { inputs?: Inputs } {
+  return inputs === undefined ? {} : { inputs };
+}

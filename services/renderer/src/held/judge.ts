@@ -1,0 +1,75 @@
+import type { ConfigFeed } from "../config/config-feed.ts";
+import { type Context, toHex } from "../context.ts";
+import { readLast, type StreamState, signalled, streamState, type Task } from "../tasks/task.ts";
+import type { Claim, Evidence } from "./evidence.ts";
+
+/** How long the own reader may take to come up with CONFIG's leader. */
+const CATCH_UP_MS = 5_000;
+
+/** Signal that CONFIG's fold has moved. */
+export const FOLDED_SIGNAL = "config.folded";
+
+/**
+ * Asks the streams' leaders whether everything that later records name is still there. Returns the
+ * reason why the control plane is held, undefined if it is not; throws EffectFailed.
+ */
+export function* judge(
+  context: Context,
+  feed: ConfigFeed,
+  evidence: Evidence,
+): Task<string | undefined> {
+  const claims = [...evidence.claims];
+  if (claims.length === 0) {
+    return undefined;
+  }
+  const registry = yield* streamState("REGISTRY");
+  if (claims.some(({ inputs }) => inputs.configSequence > BigInt(feed.lastSequence))) {
+    yield* catchUp(context, feed);
+  }
+  for (const claim of claims) {
+    const problem = configProblem(claim, feed) ?? registryProblem(claim, feed, registry);
+    if (problem !== undefined) {
+      return problem;
+    }
+  }
+  return undefined;
+}
+
+/** Waits until the fold has what the leader has; when it does not come, the claims decide. */
+function* catchUp(context: Context, feed: ConfigFeed): Task<void> {
+  const last = yield* readLast("CONFIG", context.names.configCommit);
+  while (feed.lastSequence < (last?.sequence ?? 0)) {
+    if (!(yield* signalled(FOLDED_SIGNAL, CATCH_UP_MS))) {
+      return;
+    }
+  }
+}
+
+function configProblem({ where, inputs }: Claim, { fold }: ConfigFeed): string | undefined {
+  const id = toHex(inputs.commitId);
+  const sequence = Number(inputs.configSequence);
+  return fold.knows(sequence, id) && inputs.generation <= fold.generation
+    ? undefined
+    : `${where} names commit ${id.slice(0, 12)} at CONFIG ${sequence}, generation ` +
+        `${inputs.generation}, which CONFIG does not have; restore it, or accept the present state`;
+}
+
+/** A registry of another generation was accepted by an operator; its revisions mean nothing. */
+function registryProblem(
+  { where, inputs, registryCreatedUnixNs }: Claim,
+  { fold }: ConfigFeed,
+  registry: StreamState,
+): string | undefined {
+  if (inputs.generation !== fold.generation) {
+    return undefined;
+  }
+  if (inputs.registryRevision > BigInt(registry.lastSequence)) {
+    return (
+      `${where} names REGISTRY ${inputs.registryRevision}, which ends at ${registry.lastSequence}; ` +
+      "restore it, or accept the present state"
+    );
+  }
+  return registryCreatedUnixNs !== undefined && registryCreatedUnixNs !== registry.createdUnixNs
+    ? `REGISTRY is not the one that ${where} names; restore it, or accept the present state`
+    : undefined;
+}

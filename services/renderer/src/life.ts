@@ -1,0 +1,464 @@
+import { create } from "@bufbuild/protobuf";
+import { childTrace, type Effect, type Message, type StoredRecord } from "@ringwall/actor";
+import { PARTITIONS, partitionOf } from "@ringwall/bus";
+import { type BodySource, type Configuration, FullSource } from "@ringwall/render";
+import { type Inputs, InputsSchema } from "@ringwall/wire";
+import { ConfigFeed } from "./config/config-feed.ts";
+import { TreeLoader } from "./config/tree-loader.ts";
+import { ContentStore } from "./content-store.ts";
+import { type Context, fromHex, toHex } from "./context.ts";
+import { Debounce } from "./debounce.ts";
+import { Evidence, type EvidenceStream } from "./held/evidence.ts";
+import { FOLDED_SIGNAL, judge } from "./held/judge.ts";
+import { Heads } from "./partition/heads.ts";
+import { Marks } from "./partition/marks.ts";
+import { PartitionWriter } from "./partition/partition-writer.ts";
+import { RegistryFeed } from "./registry/registry-feed.ts";
+import { EffectFailed, pause, signalled, slice, type Task } from "./tasks/task.ts";
+
+const WAKE = "wake";
+const LOAD = "load";
+
+const READING_COMMIT = "reading commit";
+
+/** Age up to which content that somebody asks for is not stored again. */
+const WANTED_AGE_MS = 5_000;
+
+/** What the live tree at the head is. */
+type TreeState =
+  | { readonly kind: "none" }
+  | { readonly kind: "problem"; readonly commit: string; readonly problem: string }
+  | { readonly kind: "admitted"; readonly commit: string; readonly configuration: Configuration };
+
+/** What later records say of the streams that everything is rendered from. */
+type Judgement =
+  | { readonly kind: "open" }
+  | { readonly kind: "held"; readonly reason: string }
+  | { readonly kind: "fine" };
+
+/**
+ * One continuous life of the streams: folds CONFIG and REGISTRY from their beginning, judges whether
+ * they are the ones that later records name, renders each window of changes and hands the result to
+ * the writers of the owned partitions. A stream that was re-created or went back ends it.
+ */
+export class Life {
+  readonly #context: Context;
+  readonly #name: string;
+  readonly #config: ConfigFeed;
+  readonly #registry: RegistryFeed;
+  readonly #loader: TreeLoader;
+  readonly #source: BodySource = new FullSource();
+  readonly #content: ContentStore;
+  readonly #evidence = new Evidence();
+  readonly #heads = new Heads();
+  readonly #marks = new Marks();
+  readonly #debounce: Debounce;
+  readonly #writers: readonly PartitionWriter[];
+  /** Readers that have not delivered yet what was stored at the start. */
+  readonly #behind: Set<string>;
+  #tree: TreeState = { kind: "none" };
+  #judgement: Judgement = { kind: "open" };
+  #applied: Configuration | undefined;
+  /** Trace of the last change that is not rendered yet, and of the last render. */
+  #trace: string | undefined;
+  #rendered: string | undefined;
+  #said: string | undefined;
+
+  constructor(context: Context, name: string) {
+    this.#context = context;
+    this.#name = name;
+    this.#registry = new RegistryFeed(context.names);
+    this.#loader = new TreeLoader(context);
+    this.#content = new ContentStore(context);
+    this.#debounce = new Debounce(context.options.quietMs, context.options.windowMs);
+    this.#config = new ConfigFeed(context, name, {
+      folded: (trace) => this.#folded(trace),
+      problem: () => context.tasks.signal(WAKE),
+    });
+    const host = {
+      context,
+      source: this.#source,
+      heads: this.#heads,
+      marks: this.#marks,
+      registry: this.#registry,
+      content: this.#content,
+      heldReason: () => this.heldReason,
+      claimed: (where: string, inputs: Inputs) => this.#claimed(where, inputs),
+      trace: () => this.#rendered,
+    };
+    this.#writers = Array.from(
+      { length: PARTITIONS },
+      (_, each) => new PartitionWriter(host, each),
+    );
+    this.#behind = new Set(this.#follows().map(({ reader }) => reader));
+  }
+
+  /** True once everything that was stored at the start is folded. */
+  get isCurrent(): boolean {
+    return this.#behind.size === 0 && this.#config.isIdle;
+  }
+
+  /** Inputs of the last render. */
+  get inputs(): Inputs | undefined {
+    return this.#heads.inputs;
+  }
+
+  /** Why nothing may be rendered or emitted; undefined if it may. */
+  get heldReason(): string | undefined {
+    const { fold, problem } = this.#config;
+    if (problem !== undefined) {
+      return `held: ${problem}`;
+    }
+    if (!this.isCurrent || this.#judgement.kind === "open") {
+      return "reading CONFIG and REGISTRY";
+    }
+    if (fold.head === undefined) {
+      return "held: CONFIG has no commit";
+    }
+    if (fold.environment !== this.#context.environment) {
+      return `held: CONFIG is of environment "${fold.environment}", this instance of "${this.#context.environment}"`;
+    }
+    if (this.#judgement.kind === "held") {
+      return `held: ${this.#judgement.reason}`;
+    }
+    if (this.#tree.kind === "none" || this.#tree.commit !== fold.head.id) {
+      return `${READING_COMMIT} ${fold.head.id.slice(0, 12)}`;
+    }
+    return this.#tree.kind === "problem"
+      ? `held: commit ${fold.head.id.slice(0, 12)}: ${this.#tree.problem}`
+      : undefined;
+  }
+
+  /** Begins to read. */
+  start(): void {
+    const { outbox, tasks } = this.#context;
+    for (const follow of this.#follows()) {
+      outbox.add(follow);
+    }
+    tasks.start(this.#config.run());
+    tasks.start(this.#loadTrees());
+    tasks.start(this.#run());
+    this.#say();
+  }
+
+  /** Ends: readers are given up, whatever was under way is forgotten. */
+  end(): void {
+    for (const { reader } of this.#follows()) {
+      this.#context.outbox.add({ kind: "unfollow", reader });
+    }
+    this.#context.tasks.dropAll();
+  }
+
+  /** True if the reader is this life's. */
+  reads(reader: string): boolean {
+    return reader.startsWith(`${this.#name}.`);
+  }
+
+  /** Begins to emit a partition. */
+  open(partition: number): void {
+    this.#writers[partition]?.open();
+  }
+
+  /** Ends emitting a partition. */
+  close(partition: number): void {
+    this.#writers[partition]?.close();
+  }
+
+  /** A keeper asks for a full batch. */
+  wantFull(partition: number): void {
+    this.#writers[partition]?.wantFull();
+  }
+
+  /** Somebody misses content: what is held here is stored again. */
+  wantContent(digests: readonly Uint8Array[]): void {
+    const objects = new Map<string, Uint8Array>();
+    for (const digest of digests) {
+      const bytes = this.#source.object(toHex(digest));
+      if (bytes !== undefined) {
+        objects.set(toHex(digest), bytes);
+      }
+    }
+    this.#context.tasks.start(this.#putAgain(objects));
+  }
+
+  /** Takes what a reader delivered. */
+  take(message: Extract<Message, { kind: "record" | "caught-up" }>): void {
+    const kind = message.reader.slice(this.#name.length + 1);
+    if (message.kind === "record") {
+      this.#record(kind, message.record);
+      return;
+    }
+    if (kind === "registry") {
+      this.#registry.reached(message.sequence);
+    }
+    if (this.#behind.delete(message.reader)) {
+      this.#context.tasks.signal(WAKE);
+    }
+  }
+
+  #record(kind: string, record: StoredRecord): void {
+    switch (kind) {
+      case "config":
+        this.#config.take(record);
+        break;
+      case "registry":
+        this.#registryRecord(record);
+        break;
+      case "rendered":
+        this.#evidence.take("RENDERED", record);
+        break;
+      case "versions":
+        this.#evidence.take("VERSIONS", record);
+        break;
+      case "checkpoints":
+        this.#evidence.take("CHECKPOINTS", record);
+        break;
+    }
+  }
+
+  #registryRecord(record: StoredRecord): void {
+    const { outbox, moment } = this.#context;
+    const result = this.#registry.take(record);
+    switch (result.kind) {
+      case "change":
+        this.#source.apply([result.change]);
+        this.#review(result.id);
+        this.#trace = record.headers.traceparent ?? this.#trace;
+        this.#changed(moment().monotonicMs, false);
+        break;
+      case "unreadable":
+        outbox.count("ringwall_registry_unreadable_total");
+        outbox.log("error", "a registry record can't be read by this build", {
+          workload: result.id,
+          sequence: record.sequence,
+        });
+        break;
+      case "none":
+        break;
+    }
+  }
+
+  /** Notes a change; the round wakes only for the first of a window. */
+  #changed(nowMs: number, commit: boolean): void {
+    const first = this.#debounce.waitMs(nowMs) === undefined;
+    this.#debounce.note(nowMs, commit);
+    if (first && this.isCurrent) {
+      this.#context.tasks.signal(WAKE);
+    }
+  }
+
+  #folded(trace: string | undefined): void {
+    const { tasks, moment } = this.#context;
+    this.#trace = trace ?? this.#trace;
+    this.#debounce.note(moment().monotonicMs, true);
+    tasks.signal(FOLDED_SIGNAL);
+    tasks.signal(LOAD);
+    tasks.signal(WAKE);
+  }
+
+  /** Holds a workload's head against its record, and lets its writer know what is marked now. */
+  #review(id: string): void {
+    if (this.#marks.review(id, this.#heads.get(id), this.#registry.get(id))) {
+      this.#writers[partitionOf(id)]?.look();
+    }
+  }
+
+  #follows(): (Effect & { kind: "follow" })[] {
+    const { names } = this.#context;
+    const all = Array.from({ length: PARTITIONS }, (_, each) => each);
+    const follow = (
+      kind: string,
+      stream: "CONFIG" | "REGISTRY" | EvidenceStream,
+      filters: string[],
+      from: "all" | "last-per-subject",
+    ) => ({ kind: "follow" as const, reader: `${this.#name}.${kind}`, stream, filters, from });
+    const slots = ["a", "b"] as const;
+    return [
+      follow("config", "CONFIG", [names.configCommit], "all"),
+      follow("registry", "REGISTRY", [names.registryAll], "last-per-subject"),
+      follow("rendered", "RENDERED", all.map(names.rendered), "last-per-subject"),
+      follow("versions", "VERSIONS", all.map(names.version), "last-per-subject"),
+      follow(
+        "checkpoints",
+        "CHECKPOINTS",
+        all.flatMap((each) => slots.map((slot) => names.checkpoint("version", each, slot, 0))),
+        "last-per-subject",
+      ),
+    ];
+  }
+
+  /** Reads the tree of each new head; one that can't be read is tried again. */
+  *#loadTrees(): Task<void> {
+    const { tasks, options, outbox } = this.#context;
+    let again = false;
+    for (;;) {
+      const { head, files } = this.#config.fold;
+      const settled = this.#tree.kind !== "none" && this.#tree.commit === head?.id && !again;
+      if (head === undefined || settled || !this.isCurrent) {
+        yield* signalled(LOAD, 60_000);
+        continue;
+      }
+      const loading = yield* this.#loader.load(new Map(files));
+      again = false;
+      if (this.#config.fold.head?.id !== head.id) {
+        continue;
+      }
+      if ("configuration" in loading) {
+        const { configuration } = loading;
+        this.#tree = { kind: "admitted", commit: head.id, configuration };
+      } else {
+        this.#tree = { kind: "problem", commit: head.id, problem: loading.problem };
+        outbox.log("error", `nothing is rendered: ${loading.problem}`, { commit: head.id });
+        again = loading.again;
+      }
+      tasks.signal(WAKE);
+      if (again) {
+        yield* signalled(LOAD, options.retryMs);
+      }
+    }
+  }
+
+  /** Renders window after window. */
+  *#run(): Task<never> {
+    const { moment, options, outbox, tasks } = this.#context;
+    while (!this.isCurrent) {
+      yield* signalled(WAKE, 60_000);
+    }
+    for (const kind of ["rendered", "versions", "checkpoints"]) {
+      outbox.add({ kind: "unfollow", reader: `${this.#name}.${kind}` });
+    }
+    this.#changed(moment().monotonicMs, true);
+    tasks.signal(LOAD);
+    for (;;) {
+      if (this.#judgement.kind !== "fine") {
+        yield* this.#judge();
+      }
+      this.#say();
+      const waitMs = this.#debounce.waitMs(moment().monotonicMs);
+      if (this.heldReason !== undefined) {
+        yield* signalled(WAKE, options.heldCheckMs);
+      } else if (waitMs === undefined) {
+        yield* signalled(WAKE, 60_000);
+      } else if (waitMs > 0) {
+        yield* pause(waitMs);
+      } else {
+        yield* this.#flush();
+      }
+    }
+  }
+
+  *#flush(): Task<void> {
+    const { moment, outbox } = this.#context;
+    const { head, generation } = this.#config.fold;
+    if (head === undefined || this.#tree.kind !== "admitted") {
+      return;
+    }
+    const { monotonicMs: beganMs, wallMs: startUnixMs, random } = moment();
+    const parent = this.#trace;
+    this.#trace = undefined;
+    const commits = this.#debounce.close();
+    const inputs = create(InputsSchema, {
+      generation,
+      configSequence: BigInt(head.sequence),
+      commitId: fromHex(head.id),
+      registryRevision: BigInt(this.#registry.revision),
+    });
+    const { configuration } = this.#tree;
+    if (configuration !== this.#applied) {
+      this.#applied = configuration;
+      this.#source.apply([{ kind: "configuration", configuration }]);
+    }
+    this.#source.begin();
+    let changes = this.#source.work();
+    while (changes === undefined) {
+      yield* slice();
+      changes = this.#source.work();
+    }
+    const touched = this.#heads.take(changes, inputs);
+    for (const ids of touched.values()) {
+      for (const id of ids) {
+        this.#review(id);
+      }
+    }
+    if (parent !== undefined) {
+      this.#rendered = childTrace(parent, random);
+      const { wallMs: endUnixMs } = moment();
+      const trace = this.#rendered;
+      outbox.add({ kind: "span", name: "render", trace, parent, startUnixMs, endUnixMs });
+    }
+    this.#say();
+    for (const [partition, writer] of this.#writers.entries()) {
+      writer.changed(touched.get(partition) ?? [], commits);
+    }
+    const tookMs = moment().monotonicMs - beganMs;
+    outbox.add({ kind: "observe", name: "ringwall_render_seconds", value: tookMs / 1000 });
+    outbox.add({ kind: "gauge", name: "ringwall_render_workloads", value: this.#registry.size });
+    outbox.add({
+      kind: "gauge",
+      name: "ringwall_render_skipped_rows",
+      value: changes.skippedRows,
+    });
+    outbox.count("ringwall_render_changed_total", {}, changes.heads.size + changes.removed.length);
+  }
+
+  /** A writer found inputs in its log; new ones are judged before it emits anything. */
+  *#claimed(where: string, inputs: Inputs): Task<void> {
+    if (this.#evidence.add({ where, inputs })) {
+      this.#setJudgement(yield* judge(this.#context, this.#config, this.#evidence));
+      this.#context.tasks.signal(WAKE);
+    }
+  }
+
+  *#judge(): Task<void> {
+    const { options, outbox } = this.#context;
+    try {
+      this.#setJudgement(yield* judge(this.#context, this.#config, this.#evidence));
+    } catch (error) {
+      if (!(error instanceof EffectFailed)) {
+        throw error;
+      }
+      outbox.log("warn", `streams can't be judged: ${error.message}`);
+      yield* pause(options.retryMs);
+    }
+  }
+
+  #setJudgement(reason: string | undefined): void {
+    this.#judgement = reason === undefined ? { kind: "fine" } : { kind: "held", reason };
+  }
+
+  /** Tells readiness when it changes, and wakes the writers when they may go on. */
+  #say(): void {
+    const { outbox } = this.#context;
+    const held = this.heldReason;
+    const reason = held ?? (this.#heads.inputs === undefined ? "rendering" : "");
+    // A new head is read in a moment; that is no reason to be taken out of service.
+    const passing = this.#said === "" && reason.startsWith(READING_COMMIT);
+    if (held === undefined) {
+      for (const writer of this.#writers) {
+        writer.look();
+      }
+    }
+    if (reason === this.#said || passing) {
+      return;
+    }
+    this.#said = reason;
+    const isHeld = reason.startsWith("held");
+    outbox.add({ kind: "ready", ready: reason === "", ...(reason === "" ? {} : { reason }) });
+    outbox.add({ kind: "gauge", name: "ringwall_held", value: isHeld ? 1 : 0 });
+    if (isHeld) {
+      outbox.log("warn", reason);
+    }
+  }
+
+  *#putAgain(objects: ReadonlyMap<string, Uint8Array>): Task<void> {
+    const { outbox } = this.#context;
+    try {
+      yield* this.#content.ensure(objects, WANTED_AGE_MS);
+    } catch (error) {
+      if (!(error instanceof EffectFailed)) {
+        throw error;
+      }
+      outbox.log("warn", `content can't be stored again: ${error.message}`);
+    }
+  }
+}

@@ -4,12 +4,13 @@ import { PARTITIONS, partitionOf } from "@ringwall/bus";
 import { type BodySource, type Configuration, FullSource } from "@ringwall/render";
 import { type Inputs, InputsSchema } from "@ringwall/wire";
 import { ConfigFeed } from "./config/config-feed.ts";
-import { TreeLoader } from "./config/tree-loader.ts";
+import { HeadTree } from "./config/head-tree.ts";
 import { ContentStore } from "./content-store.ts";
 import { type Context, fromHex, toHex } from "./context.ts";
 import { Debounce } from "./debounce.ts";
 import { Evidence, type EvidenceStream } from "./held/evidence.ts";
-import { FOLDED_SIGNAL, judge } from "./held/judge.ts";
+import { Gate } from "./held/gate.ts";
+import { FOLDED_SIGNAL } from "./held/judge.ts";
 import { Heads } from "./partition/heads.ts";
 import { Marks } from "./partition/marks.ts";
 import { PartitionWriter } from "./partition/partition-writer.ts";
@@ -17,24 +18,9 @@ import { RegistryFeed } from "./registry/registry-feed.ts";
 import { EffectFailed, pause, signalled, slice, type Task } from "./tasks/task.ts";
 
 const WAKE = "wake";
-const LOAD = "load";
-
-const READING_COMMIT = "reading commit";
 
 /** Age up to which content that somebody asks for is not stored again. */
 const WANTED_AGE_MS = 5_000;
-
-/** What the live tree at the head is. */
-type TreeState =
-  | { readonly kind: "none" }
-  | { readonly kind: "problem"; readonly commit: string; readonly problem: string }
-  | { readonly kind: "admitted"; readonly commit: string; readonly configuration: Configuration };
-
-/** What later records say of the streams that everything is rendered from. */
-type Judgement =
-  | { readonly kind: "open" }
-  | { readonly kind: "held"; readonly reason: string }
-  | { readonly kind: "fine" };
 
 /**
  * One continuous life of the streams: folds CONFIG and REGISTRY from their beginning, judges whether
@@ -46,7 +32,8 @@ export class Life {
   readonly #name: string;
   readonly #config: ConfigFeed;
   readonly #registry: RegistryFeed;
-  readonly #loader: TreeLoader;
+  readonly #tree: HeadTree;
+  readonly #gate: Gate;
   readonly #source: BodySource = new FullSource();
   readonly #content: ContentStore;
   readonly #evidence = new Evidence();
@@ -56,24 +43,30 @@ export class Life {
   readonly #writers: readonly PartitionWriter[];
   /** Readers that have not delivered yet what was stored at the start. */
   readonly #behind: Set<string>;
-  #tree: TreeState = { kind: "none" };
-  #judgement: Judgement = { kind: "open" };
   #applied: Configuration | undefined;
   /** Trace of the last change that is not rendered yet, and of the last render. */
   #trace: string | undefined;
   #rendered: string | undefined;
-  #said: string | undefined;
+  #current = false;
 
   constructor(context: Context, name: string) {
     this.#context = context;
     this.#name = name;
     this.#registry = new RegistryFeed(context.names);
-    this.#loader = new TreeLoader(context);
     this.#content = new ContentStore(context);
     this.#debounce = new Debounce(context.options.quietMs, context.options.windowMs);
     this.#config = new ConfigFeed(context, name, {
       folded: (trace) => this.#folded(trace),
       problem: () => context.tasks.signal(WAKE),
+    });
+    const wake = () => context.tasks.signal(WAKE);
+    this.#tree = new HeadTree(context, this.#config.fold, wake);
+    this.#gate = new Gate({
+      context,
+      config: this.#config,
+      evidence: this.#evidence,
+      tree: () => this.#tree.state,
+      isCurrent: () => this.#current,
     });
     const host = {
       context,
@@ -82,8 +75,8 @@ export class Life {
       marks: this.#marks,
       registry: this.#registry,
       content: this.#content,
-      heldReason: () => this.heldReason,
-      claimed: (where: string, inputs: Inputs) => this.#claimed(where, inputs),
+      heldReason: () => this.#gate.reason,
+      claimed: (where: string, inputs: Inputs) => this.#gate.claimed(where, inputs),
       trace: () => this.#rendered,
     };
     this.#writers = Array.from(
@@ -95,38 +88,12 @@ export class Life {
 
   /** True once everything that was stored at the start is folded. */
   get isCurrent(): boolean {
-    return this.#behind.size === 0 && this.#config.isIdle;
+    return this.#current;
   }
 
   /** Inputs of the last render. */
   get inputs(): Inputs | undefined {
     return this.#heads.inputs;
-  }
-
-  /** Why nothing may be rendered or emitted; undefined if it may. */
-  get heldReason(): string | undefined {
-    const { fold, problem } = this.#config;
-    if (problem !== undefined) {
-      return `held: ${problem}`;
-    }
-    if (!this.isCurrent || this.#judgement.kind === "open") {
-      return "reading CONFIG and REGISTRY";
-    }
-    if (fold.head === undefined) {
-      return "held: CONFIG has no commit";
-    }
-    if (fold.environment !== this.#context.environment) {
-      return `held: CONFIG is of environment "${fold.environment}", this instance of "${this.#context.environment}"`;
-    }
-    if (this.#judgement.kind === "held") {
-      return `held: ${this.#judgement.reason}`;
-    }
-    if (this.#tree.kind === "none" || this.#tree.commit !== fold.head.id) {
-      return `${READING_COMMIT} ${fold.head.id.slice(0, 12)}`;
-    }
-    return this.#tree.kind === "problem"
-      ? `held: commit ${fold.head.id.slice(0, 12)}: ${this.#tree.problem}`
-      : undefined;
   }
 
   /** Begins to read. */
@@ -136,7 +103,6 @@ export class Life {
       outbox.add(follow);
     }
     tasks.start(this.#config.run());
-    tasks.start(this.#loadTrees());
     tasks.start(this.#run());
     this.#say();
   }
@@ -242,7 +208,7 @@ export class Life {
   #changed(nowMs: number, commit: boolean): void {
     const first = this.#debounce.waitMs(nowMs) === undefined;
     this.#debounce.note(nowMs, commit);
-    if (first && this.isCurrent) {
+    if (first && this.#current) {
       this.#context.tasks.signal(WAKE);
     }
   }
@@ -252,7 +218,7 @@ export class Life {
     this.#trace = trace ?? this.#trace;
     this.#debounce.note(moment().monotonicMs, true);
     tasks.signal(FOLDED_SIGNAL);
-    tasks.signal(LOAD);
+    this.#tree.look();
     tasks.signal(WAKE);
   }
 
@@ -287,55 +253,25 @@ export class Life {
     ];
   }
 
-  /** Reads the tree of each new head; one that can't be read is tried again. */
-  *#loadTrees(): Task<void> {
-    const { tasks, options, outbox } = this.#context;
-    let again = false;
-    for (;;) {
-      const { head, files } = this.#config.fold;
-      const settled = this.#tree.kind !== "none" && this.#tree.commit === head?.id && !again;
-      if (head === undefined || settled || !this.isCurrent) {
-        yield* signalled(LOAD, 60_000);
-        continue;
-      }
-      const loading = yield* this.#loader.load(new Map(files));
-      again = false;
-      if (this.#config.fold.head?.id !== head.id) {
-        continue;
-      }
-      if ("configuration" in loading) {
-        const { configuration } = loading;
-        this.#tree = { kind: "admitted", commit: head.id, configuration };
-      } else {
-        this.#tree = { kind: "problem", commit: head.id, problem: loading.problem };
-        outbox.log("error", `nothing is rendered: ${loading.problem}`, { commit: head.id });
-        again = loading.again;
-      }
-      tasks.signal(WAKE);
-      if (again) {
-        yield* signalled(LOAD, options.retryMs);
-      }
-    }
-  }
-
   /** Renders window after window. */
   *#run(): Task<never> {
     const { moment, options, outbox, tasks } = this.#context;
-    while (!this.isCurrent) {
+    while (this.#behind.size > 0 || !this.#config.isIdle) {
       yield* signalled(WAKE, 60_000);
     }
+    this.#current = true;
     for (const kind of ["rendered", "versions", "checkpoints"]) {
       outbox.add({ kind: "unfollow", reader: `${this.#name}.${kind}` });
     }
     this.#changed(moment().monotonicMs, true);
-    tasks.signal(LOAD);
+    tasks.start(this.#tree.run());
     for (;;) {
-      if (this.#judgement.kind !== "fine") {
-        yield* this.#judge();
+      if (this.#gate.isUnjudged) {
+        yield* this.#gate.judge();
       }
       this.#say();
       const waitMs = this.#debounce.waitMs(moment().monotonicMs);
-      if (this.heldReason !== undefined) {
+      if (this.#gate.reason !== undefined) {
         yield* signalled(WAKE, options.heldCheckMs);
       } else if (waitMs === undefined) {
         yield* signalled(WAKE, 60_000);
@@ -350,7 +286,8 @@ export class Life {
   *#flush(): Task<void> {
     const { moment, outbox } = this.#context;
     const { head, generation } = this.#config.fold;
-    if (head === undefined || this.#tree.kind !== "admitted") {
+    const { state } = this.#tree;
+    if (head === undefined || state.kind !== "admitted") {
       return;
     }
     const { monotonicMs: beganMs, wallMs: startUnixMs, random } = moment();
@@ -363,7 +300,7 @@ export class Life {
       commitId: fromHex(head.id),
       registryRevision: BigInt(this.#registry.revision),
     });
-    const { configuration } = this.#tree;
+    const { configuration } = state;
     if (configuration !== this.#applied) {
       this.#applied = configuration;
       this.#source.apply([{ kind: "configuration", configuration }]);
@@ -401,52 +338,13 @@ export class Life {
     outbox.count("ringwall_render_changed_total", {}, changes.heads.size + changes.removed.length);
   }
 
-  /** A writer found inputs in its log; new ones are judged before it emits anything. */
-  *#claimed(where: string, inputs: Inputs): Task<void> {
-    if (this.#evidence.add({ where, inputs })) {
-      this.#setJudgement(yield* judge(this.#context, this.#config, this.#evidence));
-      this.#context.tasks.signal(WAKE);
-    }
-  }
-
-  *#judge(): Task<void> {
-    const { options, outbox } = this.#context;
-    try {
-      this.#setJudgement(yield* judge(this.#context, this.#config, this.#evidence));
-    } catch (error) {
-      if (!(error instanceof EffectFailed)) {
-        throw error;
-      }
-      outbox.log("warn", `streams can't be judged: ${error.message}`);
-      yield* pause(options.retryMs);
-    }
-  }
-
-  #setJudgement(reason: string | undefined): void {
-    this.#judgement = reason === undefined ? { kind: "fine" } : { kind: "held", reason };
-  }
-
-  /** Tells readiness when it changes, and wakes the writers when they may go on. */
+  /** Tells readiness, and wakes the writers if they may go on. */
   #say(): void {
-    const { outbox } = this.#context;
-    const held = this.heldReason;
-    const reason = held ?? (this.#heads.inputs === undefined ? "rendering" : "");
-    // A new head is read in a moment; that is no reason to be taken out of service.
-    const passing = this.#said === "" && reason.startsWith(READING_COMMIT);
-    if (held === undefined) {
+    this.#gate.say(this.#heads.inputs !== undefined);
+    if (this.#gate.reason === undefined) {
       for (const writer of this.#writers) {
         writer.look();
       }
-    }
-    if (reason === this.#said || passing) {
-      return;
-    }
-    this.#said = reason;
-    const isHeld = reason.startsWith("held");
-    outbox.add({ kind: "ready", ready: reason === "", ...(reason === "" ? {} : { reason }) });
-    outbox.add({ kind: "gauge", name: "ringwall_held", value: isHeld ? 1 : 0 });
-    if (isHeld) {
-      outbox.log("warn", reason);
     }
   }
 

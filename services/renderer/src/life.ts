@@ -57,7 +57,7 @@ export class Life {
     this.#debounce = new Debounce(context.options.quietMs, context.options.windowMs);
     this.#config = new ConfigFeed(context, name, {
       folded: (trace) => this.#folded(trace),
-      problem: () => context.tasks.signal(WAKE),
+      problem: () => this.#say(),
     });
     const wake = () => context.tasks.signal(WAKE);
     this.#tree = new HeadTree(context, this.#config.fold, wake);
@@ -323,10 +323,10 @@ export class Life {
       const trace = this.#rendered;
       outbox.add({ kind: "span", name: "render", trace, parent, startUnixMs, endUnixMs });
     }
-    this.#say();
     for (const [partition, writer] of this.#writers.entries()) {
       writer.changed(touched.get(partition) ?? [], commits);
     }
+    this.#say();
     const tookMs = moment().monotonicMs - beganMs;
     outbox.add({ kind: "observe", name: "ringwall_render_seconds", value: tookMs / 1000 });
     outbox.add({ kind: "gauge", name: "ringwall_render_workloads", value: this.#registry.size });

@@ -207,7 +207,8 @@ export class PartitionWriter {
     const batch = this.#assemble(inputs, full, emitted);
     const objects = this.#objectsOf(batch);
     const beganMs = context.moment().monotonicMs;
-    const wanted = full || this.#moveInputs || !isEmpty(batch);
+    const moves = this.#moveInputs && inputs !== position.inputs;
+    const wanted = full || moves || !isEmpty(batch);
     this.#dirty.clear();
     this.#moveInputs = false;
     this.#wantFull = false;

@@ -85,7 +85,7 @@ class Keeper implements ServiceReducer {
     });
     const blobs = new BlobStore(env.names);
     const admission = new Admission(tasks, blobs);
-    const versions = new VersionLog(env.names);
+    const versions = new VersionLog(env.names, context.options.trimAfterMs);
     const book = new CheckpointBook(env.names);
     const touch = () => this.#held.touch();
     this.#sweep = new StreamSweep(context);

@@ -8,6 +8,7 @@ import {
   InputsSchema,
   type OverruledCommit,
   OverruledCommitSchema,
+  RenderBatchSchema,
   StatusPageSchema,
 } from "@ringwall/wire";
 import { ApiFailure } from "../api/api-failure.ts";
@@ -53,13 +54,13 @@ export function* acceptState(
     throw new ApiFailure("conflict", message);
   }
   const named = held.named().map(({ inputs }) => inputs);
-  const agents = yield* agentInputs(sweep);
-  const overruled = missingCommits(config, [...named, ...agents]).slice(0, MOST_OVERRULED);
+  named.push(...(yield* agentInputs(sweep)), ...(yield* renderedInputs(sweep)));
+  const overruled = missingCommits(config, named).slice(0, MOST_OVERRULED);
   if (overruled.length === 0 && held.reasonAgainstCommits === undefined) {
     const message = "nothing is to be accepted: every commit that is named is in CONFIG";
     throw new ApiFailure("refused", message);
   }
-  const generation = [...named, ...agents].reduce(
+  const generation = named.reduce(
     (highest, inputs) => (inputs.generation > highest ? inputs.generation : highest),
     config.generation,
   );
@@ -106,6 +107,21 @@ function* agentInputs(sweep: StreamSweep): Task<Inputs[]> {
       }
     } catch {
       // A page that can't be read names nothing.
+    }
+  });
+  return found;
+}
+
+function* renderedInputs(sweep: StreamSweep): Task<Inputs[]> {
+  const found: Inputs[] = [];
+  yield* sweep.rendered((record) => {
+    try {
+      const { inputs } = fromBinary(RenderBatchSchema, record.payload);
+      if (inputs !== undefined) {
+        found.push(inputs);
+      }
+    } catch {
+      // A batch that can't be read names nothing.
     }
   });
   return found;

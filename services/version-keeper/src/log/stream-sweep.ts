@@ -27,6 +27,11 @@ export class StreamSweep {
     return this.#run({ stream: "STATUS", filters, from: "last-per-subject" }, take);
   }
 
+  /** The last batch of every partition of RENDERED. */
+  rendered(take: (record: StoredRecord) => void): Task<void> {
+    return this.#run({ stream: "RENDERED", filters: [], from: "last-per-subject" }, take);
+  }
+
   /** Every record of VERSIONS. */
   versions(take: (record: StoredRecord) => void): Task<void> {
     return this.#run({ stream: "VERSIONS", filters: [], from: "all" }, take);

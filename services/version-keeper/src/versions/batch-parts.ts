@@ -25,7 +25,7 @@ export class BatchParts {
   /** Takes a part; the whole batch if it was the last one. */
   take(part: RenderBatch, sequence: number, trace?: string): WholeBatch | undefined {
     const inputs = part.inputs;
-    if (!this.#continues(part)) {
+    if (part.index === 0 || !this.#continues(part)) {
       this.#parts = [];
     }
     const fits = part.index === this.#parts.length && part.count <= MOST_PARTS;

@@ -33,7 +33,7 @@ export class PartitionLog {
   readonly heads = new Map<string, HeadState>();
   readonly refused = new Map<string, string>();
   readonly history = new HistoryIndex();
-  readonly marks = new TrimMarks();
+  readonly marks: TrimMarks;
   #epoch = 0n;
   #openEpoch = false;
   #inputs: Inputs | undefined;
@@ -42,6 +42,11 @@ export class PartitionLog {
   #suspicion: string | undefined;
   #records = 0;
   #seen = 0;
+
+  /** `trimAfterMs` is the age from which records may be trimmed. */
+  constructor(trimAfterMs: number) {
+    this.marks = new TrimMarks(trimAfterMs);
+  }
 
   /** Epoch of the partition; 0 before its first record. */
   get epoch(): bigint {

@@ -1,18 +1,21 @@
-/** One mark for each hour is exact enough to trim by days. */
-const MARK_EVERY_MS = 60 * 60 * 1000;
-
-/** Most marks: a fortnight of hours, twice what trimming needs. */
-const MOST_MARKS = 14 * 24;
+/** Most marks: twice what trimming needs. */
+const MOST_MARKS = 2 * 168;
 
 /** Remembers coarsely which sequence was reached when, so that a log can be trimmed by age. */
 export class TrimMarks {
+  readonly #everyMs: number;
   readonly #marks: { readonly sequence: number; readonly timeUnixMs: number }[] = [];
+
+  /** Marks are exact to a 168th of `trimAfterMs`: to the hour for a week. */
+  constructor(trimAfterMs: number) {
+    this.#everyMs = trimAfterMs / 168;
+  }
 
   /** Notes a record; sequences ascend. */
   add(sequence: number, timeUnixMs: number): void {
     const last = this.#marks.at(-1);
     if (last !== undefined) {
-      if (sequence <= last.sequence || timeUnixMs < last.timeUnixMs + MARK_EVERY_MS) {
+      if (sequence <= last.sequence || timeUnixMs < last.timeUnixMs + this.#everyMs) {
         return;
       }
     }

@@ -15,9 +15,10 @@ export class VersionLog {
   readonly partitions: readonly PartitionLog[];
   readonly #prefix: string;
 
-  constructor(names: Names) {
+  /** `trimAfterMs` is the age from which records may be trimmed. */
+  constructor(names: Names, trimAfterMs: number) {
     this.#prefix = names.version(0).slice(0, -1);
-    this.partitions = Array.from({ length: PARTITIONS }, () => new PartitionLog());
+    this.partitions = Array.from({ length: PARTITIONS }, () => new PartitionLog(trimAfterMs));
   }
 
   /** The partition; throws RangeError when there is none of this number. */

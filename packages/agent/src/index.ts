@@ -1,6 +1,7 @@
 export { formatAlwaysAccept, parseAlwaysAccept } from "./always-accept.ts";
 export { type ApplyOrder, type ApplyOutcome, applyPolicy } from "./apply.ts";
 export type * from "./backend/backend.ts";
+export { BACKENDS, type BackendParts, createBackend } from "./backend/create-backend.ts";
 export { FileBackend, type FileBackendOptions } from "./backend/file-backend.ts";
 export { MemoryBackend } from "./backend/memory-backend.ts";
 export { type NftChecker, nftChecker } from "./backend/nft-check.ts";

@@ -1,1 +1,1 @@
-export {};
+export { createGateway } from "./gateway.ts";

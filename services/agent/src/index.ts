@@ -1,1 +1,2 @@
-export {};
+export { AGENT_OPTIONS } from "./options.ts";
+export { AgentProcess } from "./run-agent.ts";

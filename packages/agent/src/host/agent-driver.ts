@@ -23,7 +23,6 @@ export interface AgentParts {
   readonly env: AgentEnv;
   readonly store: PolicyStore;
   readonly backend: EnforcementBackend;
-  readonly transport: AgentTransport;
   readonly clock: Clock;
   readonly log: AgentLog;
   readonly count: (name: string, by: number, labels: Readonly<Record<string, string>>) => void;
@@ -40,6 +39,7 @@ export class AgentDriver {
   readonly #host = new Turnstile(1);
   readonly #effects: AgentEffect[] = [];
   #performing = false;
+  #transport: AgentTransport | undefined;
   #unsubscribe: (() => void) | undefined;
   #stopped = false;
 
@@ -70,9 +70,15 @@ export class AgentDriver {
     return this.#parts.backend;
   }
 
+  /** The bus that it talks over; undefined before `start`. */
+  get transport(): AgentTransport | undefined {
+    return this.#transport;
+  }
+
   /** Begins to dial; call it once. */
-  start(): void {
-    const { transport, env } = this.#parts;
+  start(transport: AgentTransport): void {
+    const { env } = this.#parts;
+    this.#transport = transport;
     this.#unsubscribe = transport.subscribe(env.subjects.down, (payload) => {
       this.#step({
         kind: "delivery",
@@ -135,10 +141,10 @@ export class AgentDriver {
   }
 
   #perform(effect: Exclude<AgentEffect, { kind: "save-refused" }>): void {
-    const { transport, backend, store, turnstile } = this.#parts;
+    const { backend, store, turnstile } = this.#parts;
     switch (effect.kind) {
       case "publish":
-        transport.publish(effect.subject, effect.payload);
+        this.#transport?.publish(effect.subject, effect.payload);
         break;
       case "timer":
         this.#setTimer(effect.id, effect.delayMs);

@@ -15,8 +15,6 @@ const WIDTH = 16;
 
 /** Options of a process that runs agents. */
 export interface AgentHostOptions {
-  /** Connections; agents are spread over them in turn. At least one. */
-  readonly transports: readonly AgentTransport[];
   /** Subjects of a workload. */
   readonly subjects: (workload: string) => AgentSubjects;
   /** Version of the agent, for people. */
@@ -38,35 +36,29 @@ export interface HostedWorkload {
   readonly inventory?: InventoryReport;
 }
 
-/** Runs any number of agents over a few connections. */
+/** Runs any number of agents over a few connections. Policies are in force before it is opened. */
 export class AgentHost {
   readonly #options: AgentHostOptions;
   readonly #turnstile = new Turnstile(WIDTH);
   readonly #agents = new Map<string, AgentDriver>();
-  readonly #transportOf = new Map<AgentDriver, AgentTransport>();
   readonly #clock: Clock;
-  #added = 0;
+  #transports: readonly AgentTransport[] = [];
+  #started = 0;
 
   constructor(options: AgentHostOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    options.transports.forEach((transport, index) => {
-      transport.onReconnect(() => this.#reconnected(index));
-    });
   }
 
-  /** Boots a workload's agent and lets it dial. Rejects with `store-unwritable` or a duplicate id. */
+  /**
+   * Boots a workload's agent: its stored policy is in force afterwards. It dials once the host is
+   * open. Rejects with `store-unwritable`, or `estate-invalid` for an id that runs here already.
+   */
   async add(hosted: HostedWorkload): Promise<AgentDriver> {
     const { workload } = hosted;
     if (this.#agents.has(workload)) {
       throw new AgentError("estate-invalid", `workload "${workload}" runs in this process already`);
     }
-    const { transports } = this.#options;
-    const transport = transports[this.#added % transports.length];
-    if (transport === undefined) {
-      throw new AgentError("option-invalid", "an agent host needs at least 1 connection, it has 0");
-    }
-    this.#added += 1;
     const agent = await AgentDriver.boot({
       env: {
         workload,
@@ -76,19 +68,31 @@ export class AgentHost {
       },
       store: hosted.store,
       backend: hosted.backend,
-      transport,
       clock: this.#clock,
       log: this.#options.log ?? (() => undefined),
       count: this.#options.count ?? (() => undefined),
       turnstile: this.#turnstile,
     });
     this.#agents.set(workload, agent);
-    this.#transportOf.set(agent, transport);
     if (hosted.inventory !== undefined) {
       agent.report(hosted.inventory);
     }
-    agent.start();
+    this.#start(agent);
     return agent;
+  }
+
+  /** Lets every agent dial, spread over these connections in turn. At least one; call it once. */
+  open(transports: readonly AgentTransport[]): void {
+    if (transports.length === 0) {
+      throw new AgentError("option-invalid", "an agent host needs at least 1 connection, it has 0");
+    }
+    this.#transports = transports;
+    for (const transport of transports) {
+      transport.onReconnect(() => this.#reconnected(transport));
+    }
+    for (const agent of this.#agents.values()) {
+      this.#start(agent);
+    }
   }
 
   /** The agent of a workload. */
@@ -106,7 +110,6 @@ export class AgentHost {
     const agent = this.#agents.get(workload);
     if (agent !== undefined) {
       this.#agents.delete(workload);
-      this.#transportOf.delete(agent);
       await agent.stop();
     }
   }
@@ -115,14 +118,20 @@ export class AgentHost {
   async stop(): Promise<void> {
     const agents = [...this.#agents.values()];
     this.#agents.clear();
-    this.#transportOf.clear();
     await Promise.all(agents.map((agent) => agent.stop()));
   }
 
-  #reconnected(index: number): void {
-    const transport = this.#options.transports[index];
-    for (const [agent, used] of this.#transportOf) {
-      if (used === transport) {
+  #start(agent: AgentDriver): void {
+    const transport = this.#transports[this.#started % this.#transports.length];
+    if (transport !== undefined) {
+      this.#started += 1;
+      agent.start(transport);
+    }
+  }
+
+  #reconnected(transport: AgentTransport): void {
+    for (const agent of this.#agents.values()) {
+      if (agent.transport === transport) {
         agent.reconnected();
       }
     }

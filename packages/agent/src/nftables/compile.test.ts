@@ -10,7 +10,7 @@ const NFT = process.getuid?.() === 0 && spawnSync("nft", ["--version"]).status =
 function compile(
   mode: EnforcementMode,
   peers: string[],
-  protocol = Protocol.TCP,
+  protocol: Protocol = Protocol.TCP,
   ruleId = "r/tcp",
 ) {
   const ports =

@@ -379,9 +379,8 @@ describe("AgentSession while open", () => {
 
   it("waits with jitter when it is told to reconnect", () => {
     const bench = opened();
-    bench.seq += 1n;
     const value = create(DirectiveSchema, { kind: DirectiveKind.RECONNECT, reason: "stop" });
-    const effects = bench.down({ seq: bench.seq, body: { case: "directive", value } });
+    const effects = bench.down({ body: { case: "directive", value } });
     expect(bench.session.status.phase).toBe("dialling");
     expect(effects.some((effect) => effect.kind === "publish")).toBe(false);
     expect(effects.some((effect) => effect.kind === "timer" && effect.id === "hello")).toBe(true);

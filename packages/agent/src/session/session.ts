@@ -224,6 +224,10 @@ export class AgentSession {
       }
       return;
     }
+    if (down.body.case === "directive") {
+      this.#onDirective(down.body.value, moment);
+      return;
+    }
     this.#onSequenced(phase, down, moment);
   }
 
@@ -263,10 +267,6 @@ export class AgentSession {
       return;
     }
     phase.lastSeq = down.seq;
-    if (down.body.case === "directive") {
-      this.#onDirective(down.body.value, moment);
-      return;
-    }
     phase.state = "";
     this.#perform(this.#intake.push(down));
   }

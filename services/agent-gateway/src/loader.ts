@@ -1,0 +1,215 @@
+import type { Message } from "@ringwall/actor";
+import type { Names } from "@ringwall/bus";
+import type { Ground } from "./ground/ground.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Checkpoints } from "./versions/checkpoints.ts";
+import type { Partition } from "./versions/partition.ts";
+
+/** Logs that a gateway reads. CHECKPOINTS is read once, before VERSIONS. */
+export type ReaderName = "config" | "registry" | "status" | "content" | "checkpoints" | "versions";
+
+const NEEDED: readonly ReaderName[] = ["config", "registry", "status", "versions"];
+const INFO_TAG = "loader:VERSIONS";
+const RETRY_TIMER = "loader:";
+const RETRY_MS = 500;
+
+/** What the loader works with. */
+export interface LoaderParts {
+  readonly names: Names;
+  readonly out: Outbox;
+  readonly ground: Ground;
+  readonly checkpoints: Checkpoints;
+  readonly partitions: readonly Partition[];
+}
+
+/**
+ * Reads the logs: CONFIG, REGISTRY and STATUS whole, VERSIONS from the newest checkpoints on, and
+ * whatever CONTENT is written from now on. A log that turns out to be another one is read again.
+ */
+export class Loader {
+  readonly #parts: LoaderParts;
+  readonly #caughtUp = new Set<ReaderName>();
+  #info: { readonly createdNs: bigint; readonly lastSequence: number } | undefined;
+  /** Creation time of the log that the partitions were read from; 0 before. */
+  #createdNs = 0n;
+
+  constructor(parts: LoaderParts) {
+    this.#parts = parts;
+  }
+
+  /** True if every log that delivery depends on has been read to its end. */
+  get isDone(): boolean {
+    return NEEDED.every((reader) => this.#caughtUp.has(reader));
+  }
+
+  /** Why it is not done; empty if it is. */
+  get missing(): string {
+    const missing = NEEDED.filter((reader) => !this.#caughtUp.has(reader));
+    return missing.length === 0 ? "" : `reading ${missing.join(", ")}`;
+  }
+
+  /** Begins to read everything. */
+  start(): void {
+    for (const reader of ["config", "registry", "status", "content"] as const) {
+      this.#follow(reader);
+    }
+    this.#loadVersions();
+  }
+
+  /** A reader has come to the end of its log. */
+  caughtUp(reader: ReaderName): void {
+    this.#caughtUp.add(reader);
+    if (reader === "checkpoints") {
+      this.#parts.out.fork({ kind: "unfollow", reader });
+      this.#restore();
+    }
+  }
+
+  /** A log is another one or went back: it is read again after a moment. */
+  lost(reader: ReaderName): void {
+    this.#caughtUp.delete(reader);
+    const id = `${RETRY_TIMER}${reader}`;
+    this.#parts.out.add({ kind: "timer", id, delayMs: RETRY_MS });
+  }
+
+  /** Takes a timer; false if it is not one of the loader's. */
+  timer(id: string): boolean {
+    if (!id.startsWith(RETRY_TIMER)) {
+      return false;
+    }
+    const reader = id.slice(RETRY_TIMER.length);
+    switch (reader) {
+      case "config":
+      case "registry":
+      case "status":
+      case "content":
+        this.#follow(reader);
+        break;
+      default:
+        this.#loadVersions();
+    }
+    return true;
+  }
+
+  /** Takes the answer about VERSIONS; false if the message is another one. */
+  answer(message: Extract<Message, { kind: "stream-info" }>): boolean {
+    if (message.tag !== INFO_TAG) {
+      return false;
+    }
+    this.#info = { createdNs: message.createdUnixNs, lastSequence: message.lastSequence };
+    this.#restore();
+    return true;
+  }
+
+  /** Takes a failure; false if it is not one of the loader's. */
+  failed(tag: string): boolean {
+    if (tag !== INFO_TAG && !isReader(tag)) {
+      return false;
+    }
+    this.lost(isReader(tag) ? tag : "versions");
+    return true;
+  }
+
+  #follow(reader: "config" | "registry" | "status" | "content"): void {
+    const { names, out } = this.#parts;
+    switch (reader) {
+      case "config":
+        out.fork({ kind: "follow", reader, stream: "CONFIG", filters: [], from: "all" });
+        break;
+      case "registry":
+        out.fork({
+          kind: "follow",
+          reader,
+          stream: "REGISTRY",
+          filters: [names.registryAll],
+          from: "last-per-subject",
+          headersOnly: true,
+        });
+        break;
+      case "status":
+        out.fork({
+          kind: "follow",
+          reader,
+          stream: "STATUS",
+          filters: [names.statusAll],
+          from: "last-per-subject",
+        });
+        break;
+      case "content":
+        out.fork({ kind: "follow", reader, stream: "CONTENT", filters: [], from: "new" });
+        break;
+      default:
+        reader satisfies never;
+    }
+  }
+
+  #loadVersions(): void {
+    const { out, checkpoints } = this.#parts;
+    this.#caughtUp.delete("checkpoints");
+    this.#caughtUp.delete("versions");
+    this.#info = undefined;
+    checkpoints.clear();
+    out.fork({
+      kind: "follow",
+      reader: "checkpoints",
+      stream: "CHECKPOINTS",
+      filters: [],
+      from: "last-per-subject",
+    });
+    out.fork({ kind: "stream-info", tag: INFO_TAG, stream: "VERSIONS" });
+  }
+
+  /** Both the checkpoints and what VERSIONS is are known: partitions begin there. */
+  #restore(): void {
+    const info = this.#info;
+    if (info === undefined || !this.#caughtUp.has("checkpoints")) {
+      return;
+    }
+    const { partitions, checkpoints, ground, out } = this.#parts;
+    const config = checkpoints.config;
+    if (config?.inputs !== undefined) {
+      ground.name("checkpoint", config.inputs, 0);
+      ground.expectRegistry(config.registryCreatedUnixNs, config.inputs.generation);
+    }
+    const former = this.#createdNs;
+    const foreign = new Set<number>();
+    for (const checkpoint of checkpoints.whole()) {
+      const partition = partitions[checkpoint.partition];
+      if (partition === undefined || checkpoint.epoch < partition.epoch) {
+        continue;
+      }
+      const same = checkpoint.streamCreatedNs === info.createdNs;
+      if (!same || checkpoint.coveredSequence > info.lastSequence) {
+        foreign.add(checkpoint.partition);
+      }
+      if (
+        checkpoint.epoch > partition.epoch ||
+        checkpoint.coveredSequence > partition.lastSequence
+      ) {
+        partition.restore(checkpoint);
+      }
+      ground.expectRegistry(checkpoint.registryCreatedNs, checkpoint.inputs?.generation ?? 0n);
+    }
+    partitions.forEach((partition, index) => {
+      const another = former !== 0n && partition.epoch > 0n && former !== info.createdNs;
+      if (foreign.has(index) || another || partition.lastSequence > info.lastSequence) {
+        partition.isForeign();
+      }
+    });
+    this.#createdNs = info.createdNs;
+    const next = Math.min(...partitions.map((partition) => partition.lastSequence)) + 1;
+    const from = next <= 1 || info.lastSequence === 0 ? "all" : Math.min(next, info.lastSequence);
+    out.fork({ kind: "follow", reader: "versions", stream: "VERSIONS", filters: [], from });
+  }
+}
+
+function isReader(tag: string): tag is ReaderName {
+  return (
+    tag === "config" ||
+    tag === "registry" ||
+    tag === "status" ||
+    tag === "content" ||
+    tag === "checkpoints" ||
+    tag === "versions"
+  );
+}

@@ -1,0 +1,202 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { Moment, StoredRecord } from "@ringwall/actor";
+import { VersionRecordSchema } from "@ringwall/wire";
+import type { Line } from "./line.ts";
+import type { ReaderName } from "./loader.ts";
+import { type GatewayParts, groundKey } from "./parts.ts";
+import type { Delivery } from "./session/session.ts";
+import type { Change } from "./versions/partition.ts";
+
+/** Takes what the logs say, and puts the sessions that it concerns in line. */
+export class LogIntake {
+  readonly #parts: GatewayParts;
+  readonly #line: Line;
+
+  constructor(parts: GatewayParts, line: Line) {
+    this.#parts = parts;
+    this.#line = line;
+  }
+
+  /** Takes a record of one of the logs. */
+  take(reader: string, record: StoredRecord, moment: Moment): void {
+    const { commits, registry, ground, checkpoints, book, out } = this.#parts;
+    switch (reader) {
+      case "config":
+        if (!commits.take(record)) {
+          out.count("ringwall_malformed_records_total", { log: "config" });
+        }
+        ground.recheck();
+        this.#line.addBlocked();
+        break;
+      case "registry": {
+        const changed = registry.take(record);
+        const session = changed === undefined ? undefined : book.get(changed);
+        if (session !== undefined) {
+          this.#line.add(session);
+        }
+        if (ground.recheck()) {
+          this.#line.addBlocked();
+        }
+        break;
+      }
+      case "checkpoints":
+        checkpoints.take(record);
+        break;
+      case "versions":
+        this.#takeVersions(record, moment);
+        break;
+      case "content":
+        this.#arrived(record);
+        break;
+      case "status": {
+        this.#takeStatus(record, moment);
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  #takeVersions(record: StoredRecord, moment: Moment): void {
+    const { partitions, ground, book, out, pusher, events } = this.#parts;
+    const index = Number(record.subject.slice(record.subject.lastIndexOf(".") + 1));
+    const partition = partitions[index];
+    const content = readVersionRecord(record.payload);
+    if (partition === undefined || content === undefined) {
+      out.count("ringwall_malformed_records_total", { log: "versions" });
+      return;
+    }
+    const formerConfig = partition.inputs?.configSequence ?? 0n;
+    const change = partition.take(content, record.sequence);
+    ground.name(groundKey(index), partition.inputs, moment.monotonicMs);
+    events.reached(record.sequence);
+    const commit = partition.inputs?.configSequence ?? 0n;
+    this.#concern(
+      change,
+      {
+        parent: record.headers.traceparent,
+        partition: index,
+        sequence: record.sequence,
+        sinceMs: moment.monotonicMs,
+        sinceUnixMs: moment.wallMs,
+        commitUnixMs: commit > formerConfig ? (this.#parts.commits.timeOf(Number(commit)) ?? 0) : 0,
+        open: 0,
+        acked: 0,
+      },
+      moment,
+    );
+    if (change.all) {
+      for (const session of book.sessions) {
+        if (session.partition === index) {
+          this.#line.add(session);
+        }
+      }
+    }
+    for (const session of pusher.blocked) {
+      if (session.partition === index) {
+        this.#line.add(session);
+      }
+    }
+  }
+
+  /** Sessions that a record concerns are judged; those who watch are told. */
+  #concern(change: Change, delivery: Delivery, moment: Moment): void {
+    const { book, deliveries, events, partitions } = this.#parts;
+    const epoch = partitions[delivery.partition]?.epoch ?? 0n;
+    const { monotonicMs, wallMs } = moment;
+    for (const advance of change.advances) {
+      const session = book.get(advance.workload);
+      if (session !== undefined) {
+        deliveries.assign(session, delivery, moment);
+        this.#line.add(session);
+      }
+      if (events.watched) {
+        events.step(advance, epoch, monotonicMs, wallMs);
+      }
+    }
+    for (const workload of change.touched) {
+      const session = book.get(workload);
+      if (session !== undefined) {
+        this.#line.add(session);
+      }
+    }
+  }
+
+  /** A reader has come to the end of its log. */
+  caughtUp(reader: string, sequence: number, moment: Moment): void {
+    const { loader, registry, ground } = this.#parts;
+    if (reader === "registry") {
+      registry.reached(sequence);
+    }
+    // The reader ids that are followed are exactly these.
+    loader.caughtUp(reader as ReaderName);
+    this.nameAll(moment);
+    ground.recheck();
+    this.#line.addBlocked();
+  }
+
+  /** A log is another one or went back: what was read of it goes, and it is read again. */
+  lost(reader: string, detail: string, moment: Moment): void {
+    const { loader, commits, registry, peers, pages, ground, out } = this.#parts;
+    const fields = { reader, detail };
+    out.add({
+      kind: "log",
+      level: "warn",
+      message: "a log is another one; reading it again",
+      fields,
+    });
+    switch (reader) {
+      case "config":
+        commits.clear();
+        break;
+      case "registry":
+        registry.clear();
+        for (const effect of ground.ask(moment.monotonicMs, true)) {
+          out.add(effect);
+        }
+        break;
+      case "status":
+        peers.clear();
+        pages.touchAll();
+        break;
+      default:
+        break;
+    }
+    // The reader ids that are followed are exactly these.
+    loader.lost(reader as ReaderName);
+  }
+
+  /** Names what the partitions' last records name, to be compared with CONFIG and REGISTRY. */
+  nameAll(moment: Moment): void {
+    for (const [index, partition] of this.#parts.partitions.entries()) {
+      this.#parts.ground.name(groundKey(index), partition.inputs, moment.monotonicMs);
+    }
+  }
+
+  #arrived(record: StoredRecord): void {
+    const digest = this.#parts.objects.pass(record);
+    if (digest !== undefined) {
+      this.#parts.bodies.arrived(digest);
+    }
+  }
+
+  #takeStatus(record: StoredRecord, moment: Moment): void {
+    const { peers, events } = this.#parts;
+    const { monotonicMs, wallMs } = moment;
+    const change = peers.take(record, monotonicMs, wallMs);
+    if (change !== undefined && events.watched) {
+      // Acknowledgements that other gateways took are seen in their pages.
+      for (const status of change.workloads) {
+        events.peerAck(status, monotonicMs, wallMs);
+      }
+    }
+  }
+}
+
+function readVersionRecord(payload: Uint8Array) {
+  try {
+    return fromBinary(VersionRecordSchema, payload).record;
+  } catch {
+    return undefined;
+  }
+}

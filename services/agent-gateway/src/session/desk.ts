@@ -1,0 +1,304 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { Message, Moment } from "@ringwall/actor";
+import { type Names, partitionOf } from "@ringwall/bus";
+import {
+  AgentState,
+  DirectiveKind,
+  DirectiveSchema,
+  type Hello,
+  HelloAckSchema,
+  SessionTakenSchema,
+  type Up,
+  UpSchema,
+} from "@ringwall/wire";
+import { FACTS_LIMIT, PARKED_KEPT, SESSION_LIMIT } from "../limits.ts";
+import type { Outbox } from "../outbox.ts";
+import type { Peers } from "../status/peers.ts";
+import { encodeDown } from "../wire/down-bytes.ts";
+import { toHex } from "../wire/hex.ts";
+import { type AckParts, takeAck, takeHeartbeat } from "./acks.ts";
+import type { Book } from "./book.ts";
+import type { Pusher } from "./pusher.ts";
+import type { Reports } from "./reports.ts";
+import { NO_DIGESTS, type Point, Session, withDigest } from "./session.ts";
+
+const WORKLOAD = /^[a-z0-9_-]{1,64}$/;
+const NO_BYTES = new Uint8Array();
+const NO_FACTS: Readonly<Record<string, string>> = Object.freeze({});
+
+/** Equal facts of many agents are one object; the table is emptied when it has grown to this. */
+const FACTS_KEPT = 1024;
+
+type Delivered = Extract<Message, { kind: "delivery" }>;
+
+/** What the desk works with. */
+export interface DeskParts {
+  readonly names: Names;
+  readonly gateway: string;
+  readonly heartbeatMs: number;
+  readonly out: Outbox;
+  readonly book: Book;
+  readonly peers: Peers;
+  readonly pusher: Pusher;
+  readonly reports: Reports;
+  readonly acks: AckParts;
+  /** A session's state or acknowledged version is another one. */
+  readonly onChange: (session: Session) => void;
+  /** An agent acknowledged a push. */
+  readonly onAck: (session: Session, ack: Extract<Up["body"], { case: "ack" }>["value"]) => void;
+}
+
+/** Takes what agents and other gateways say. An agent is named by the subject, never by the payload. */
+export class Desk {
+  readonly #parts: DeskParts;
+  readonly #facts = new Map<string, Readonly<Record<string, string>>>();
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+  }
+
+  /** An agent says Hello: this gateway owns its session now. */
+  hello(message: Delivered, moment: Moment): void {
+    const workload = message.subject.split(".").at(-2) ?? "";
+    const up = this.#read(message.payload);
+    if (up?.body.case !== "hello" || !WORKLOAD.test(workload)) {
+      this.#parts.out.count("ringwall_malformed_ups_total");
+      return;
+    }
+    const number = this.#sessionNumber(workload, up.body.value, moment);
+    if (number > SESSION_LIMIT) {
+      this.#parts.out.count("ringwall_malformed_ups_total");
+      return;
+    }
+    this.#open(workload, number, up, up.body.value, moment);
+  }
+
+  /** An agent of ours says something. */
+  up(message: Delivered, moment: Moment): void {
+    const workload = message.subject.split(".").at(-3) ?? "";
+    const up = this.#read(message.payload);
+    if (up === undefined || !WORKLOAD.test(workload)) {
+      this.#parts.out.count("ringwall_malformed_ups_total");
+      return;
+    }
+    const session = this.#parts.book.get(workload);
+    if (session === undefined || BigInt(session.session) !== up.session) {
+      this.#parts.out.count("ringwall_other_session_ups_total");
+      if (session === undefined || up.session > BigInt(session.session)) {
+        this.#direct(workload, up.session, "this gateway has no such session");
+      }
+      return;
+    }
+    session.seenMs = moment.monotonicMs;
+    session.seenUnixMs = moment.wallMs;
+    session.leased = true;
+    this.#take(session, up, moment);
+  }
+
+  /** Another gateway took a session. */
+  taken(payload: Uint8Array): void {
+    let taken: { workload: string; session: bigint; gateway: string };
+    try {
+      taken = fromBinary(SessionTakenSchema, payload);
+    } catch {
+      this.#parts.out.count("ringwall_malformed_ups_total");
+      return;
+    }
+    if (taken.gateway === this.#parts.gateway) {
+      return;
+    }
+    const session = this.#parts.book.get(taken.workload);
+    if (session !== undefined && BigInt(session.session) < taken.session) {
+      this.#parts.out.count("ringwall_superseded_sessions_total");
+      this.#direct(taken.workload, BigInt(session.session), "a newer session was opened elsewhere");
+      this.#parts.pusher.forget(session);
+      this.#parts.reports.forget(session);
+      this.#parts.book.forget(taken.workload);
+    } else if (session === undefined) {
+      this.#parts.book.forget(taken.workload);
+    }
+  }
+
+  /** Tells every agent to look for another gateway. */
+  dismiss(reason: string): void {
+    for (const session of this.#parts.book.sessions) {
+      this.#direct(session.workload, BigInt(session.session), reason);
+    }
+  }
+
+  #sessionNumber(workload: string, hello: Hello, moment: Moment): number {
+    const { book, peers } = this.#parts;
+    const listed = book.get(workload) ?? book.ghost(workload);
+    return Math.max(
+      Math.trunc(moment.wallMs),
+      Number(hello.lastSession) + 1,
+      (listed?.session ?? 0) + 1,
+      peers.sessionOf(workload) + 1,
+    );
+  }
+
+  /** Registers, reads the head and sends, all in this step: no gap, and nothing overtakes. */
+  #open(workload: string, number: number, up: Up, hello: Hello, moment: Moment): void {
+    const { book, peers, pusher, reports, out } = this.#parts;
+    const former = book.get(workload);
+    if (former !== undefined) {
+      if (BigInt(former.session) !== up.session && former.nonce !== hello.nonce) {
+        // Another agent with this id, or one that has lost its memory: the newest wins.
+        out.count("ringwall_superseded_sessions_total");
+        this.#direct(workload, BigInt(former.session), "a newer session was opened");
+      }
+      pusher.forget(former);
+      reports.forget(former);
+    }
+    const has = claimed(hello);
+    const listed = former ?? book.ghost(workload);
+    const session = new Session({
+      workload,
+      partition: partitionOf(workload),
+      session: number,
+      nonce: hello.nonce,
+      schemaLevel: hello.schemaLevel,
+      agentVersion: hello.agentVersion.slice(0, 64),
+      facts: this.#internFacts(hello.facts),
+      has,
+      inputs: hello.inputs,
+      parked: parkedOf(hello, has, listed?.parked ?? peers.parkedOf(workload)),
+      nowMs: moment.monotonicMs,
+      nowUnixMs: moment.wallMs,
+    });
+    book.open(session);
+    this.#acknowledge(session, hello.nonce);
+    const taken = create(SessionTakenSchema, {
+      workload,
+      session: BigInt(number),
+      gateway: this.#parts.gateway,
+    });
+    out.add({
+      kind: "publish",
+      subject: this.#parts.names.gatewaySession,
+      payload: toBinary(SessionTakenSchema, taken),
+    });
+    if (hello.inventory !== undefined) {
+      reports.add(session, hello.inventory);
+    }
+    out.count("ringwall_sessions_opened_total");
+    pusher.consider(session);
+  }
+
+  #acknowledge(session: Session, nonce: bigint): void {
+    const { pusher } = this.#parts;
+    const decision = pusher.foresee(session);
+    const withheld = decision.kind === "silent" ? WITHHELD[decision.state] : undefined;
+    const ack = create(HelloAckSchema, {
+      nonce,
+      gateway: this.#parts.gateway,
+      heartbeatIntervalMs: this.#parts.heartbeatMs,
+      ...(decision.kind === "silent" && withheld !== undefined
+        ? { state: withheld, detail: decision.detail }
+        : {}),
+    });
+    pusher.sendCounted(session, "helloAck", toBinary(HelloAckSchema, ack));
+  }
+
+  #take(session: Session, up: Up, moment: Moment): void {
+    const { pusher, reports, acks, onChange } = this.#parts;
+    const { body } = up;
+    switch (body.case) {
+      case "ack":
+        takeAck(acks, session, body.value, moment);
+        onChange(session);
+        this.#parts.onAck(session, body.value);
+        pusher.consider(session);
+        return;
+      case "heartbeat": {
+        const { drift, version } = { drift: session.driftCount, version: session.has.version };
+        takeHeartbeat(acks, session, body.value, moment);
+        if (session.driftCount !== drift || session.has.version !== version) {
+          onChange(session);
+        }
+        pusher.consider(session);
+        return;
+      }
+      case "inventory":
+        reports.add(session, body.value);
+        return;
+      case "counters": {
+        const drops = body.value.wouldDrops.length;
+        this.#parts.out.count("ringwall_would_drop_reports_total", undefined, drops);
+        return;
+      }
+      default:
+        this.#parts.out.count("ringwall_malformed_ups_total");
+    }
+  }
+
+  #read(payload: Uint8Array): Up | undefined {
+    try {
+      return fromBinary(UpSchema, payload);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** A directive is not counted in the session's sequence: the agent may be out of step with it. */
+  #direct(workload: string, session: bigint, reason: string): void {
+    const directive = create(DirectiveSchema, { kind: DirectiveKind.RECONNECT, reason });
+    const frame = {
+      workload,
+      session: Number(session),
+      seq: 0,
+      epoch: 0n,
+      headVersion: 0,
+      digest: "",
+      inputs: NO_BYTES,
+    };
+    this.#parts.out.add({
+      kind: "publish",
+      subject: this.#parts.names.agentDown(workload),
+      payload: encodeDown(frame, "directive", toBinary(DirectiveSchema, directive)),
+    });
+  }
+
+  #internFacts(facts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    const text = JSON.stringify(facts);
+    if (text === "{}" || text.length > FACTS_LIMIT) {
+      return NO_FACTS;
+    }
+    const known = this.#facts.get(text);
+    if (known !== undefined) {
+      return known;
+    }
+    if (this.#facts.size >= FACTS_KEPT) {
+      this.#facts.clear();
+    }
+    this.#facts.set(text, facts);
+    return facts;
+  }
+}
+
+/** States in which nothing is pushed, as a HelloAck names them. */
+const WITHHELD: Readonly<Partial<Record<number, string>>> = {
+  [AgentState.HELD]: "HELD",
+  [AgentState.UNKNOWN]: "UNKNOWN",
+  [AgentState.REMOVED]: "REMOVED",
+};
+
+function claimed(hello: Hello): Point {
+  return {
+    epoch: hello.epoch,
+    version: Number(hello.appliedVersion),
+    digest: hello.digest.length === 32 ? toHex(hello.digest) : "",
+  };
+}
+
+/** Refused bodies by the agent's word and by STATUS; the one in force is not refused. */
+function parkedOf(hello: Hello, has: Point, listed: readonly string[]): readonly string[] {
+  let parked = listed;
+  for (const digest of hello.refusedDigests.slice(-PARKED_KEPT)) {
+    if (digest.length === 32) {
+      parked = withDigest(parked, toHex(digest), PARKED_KEPT);
+    }
+  }
+  const rest = parked.filter((digest) => digest !== has.digest);
+  return rest.length === 0 ? NO_DIGESTS : rest;
+}

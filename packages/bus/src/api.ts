@@ -6,7 +6,7 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { RequestError, TimeoutError } from "@nats-io/nats-core";
+import { NoRespondersError, RequestError, TimeoutError } from "@nats-io/nats-core";
 import type { Bus } from "./connect.ts";
 import { HEADER, toWire } from "./driver/headers.ts";
 import { BusError, isDenied } from "./errors.ts";
@@ -94,7 +94,11 @@ function callError(subject: string, timeoutMs: number, error: unknown): BusError
   if (isDenied(error)) {
     return new BusError("denied", `no permission to call ${subject}`, error);
   }
-  if (error instanceof RequestError && error.isNoResponders()) {
+  // A single request wraps it, a request for many answers does not.
+  if (
+    error instanceof NoRespondersError ||
+    (error instanceof RequestError && error.isNoResponders())
+  ) {
     return new BusError("no-responders", `no running service answers ${subject}`, error);
   }
   if (error instanceof TimeoutError) {

@@ -1,7 +1,8 @@
 import { type Finding, sortFindings } from "../finding.ts";
-import { buildEstate } from "../full/estate.ts";
+import { estateSteps } from "../full/estate.ts";
 import { type LabelSet, LabelSets } from "../full/label-sets.ts";
 import { SelectorIndex } from "../full/selector-index.ts";
+import { finish } from "../full/steps.ts";
 import { baseLabels, indexInventory } from "../inventory/effective.ts";
 import type { Configuration, SelectorSpec, WorkloadSpec } from "../model.ts";
 
@@ -19,7 +20,7 @@ export function findUnmatchedSelectors(
   configuration: Configuration,
   workloads: readonly WorkloadSpec[],
 ): Finding[] {
-  const estate = buildEstate(configuration, workloads);
+  const estate = finish(estateSteps(configuration, workloads));
   const inventory = indexInventory(configuration);
   const base = new LabelSets();
   for (const workload of workloads) {

@@ -130,12 +130,10 @@ rules:
     expect(summary(`a: ${"[".repeat(200_000)}`)).toEqual(["1  document-depth"]);
   });
 
-  it("takes a map with very many keys without comparing each with each", () => {
-    const labels = Array.from({ length: 40_000 }, (_, i) => `  k${i}: v`).join("\n");
-    const text = `kind: Inventory\nname: a\nworkload: a\nlabels:\n${labels}`;
-    const start = performance.now();
-    expect(readDocument(text, "f").findings).toEqual([]);
-    expect(performance.now() - start).toBeLessThan(5_000);
+  it("finds a duplicate among very many keys", () => {
+    const labels = Array.from({ length: 20_000 }, (_, i) => `  k${i}: v`).join("\n");
+    const text = `kind: Inventory\nname: a\nworkload: a\nlabels:\n${labels}\n  k7: w`;
+    expect(summary(text)).toEqual(["20005 labels.k7 key-duplicate"]);
   });
 
   it("keeps keys that collide with built-in members of objects", () => {

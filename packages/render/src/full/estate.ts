@@ -7,6 +7,7 @@ import {
 import type { Configuration, InventorySpec, ModeName, WorkloadSpec } from "../model.ts";
 import { type LabelSet, LabelSets } from "./label-sets.ts";
 import { SelectorIndex } from "./selector-index.ts";
+import { mapSteps, type Steps } from "./steps.ts";
 
 /** A workload with its effective labels interned. */
 export interface Member {
@@ -27,15 +28,15 @@ export interface Estate {
 }
 
 /** Overlays and interns an estate; selector units are evaluated once per label set. */
-export function buildEstate(
+export function* estateSteps(
   configuration: Configuration,
   workloads: readonly WorkloadSpec[],
-): Estate {
+): Steps<Estate> {
   const inventory = indexInventory(configuration);
-  const unitsOf = selectingUnits(inventory, workloads);
+  const unitsOf = yield* selectingUnits(inventory, workloads);
   const sets = new LabelSets();
   const holders: Member[][] = [];
-  const members = workloads.map((workload) => {
+  const members = yield* mapSteps(workloads, (workload) => {
     const member = makeMember(workload, inventory.own.get(workload.id), unitsOf(workload), sets);
     const list = holders[member.set.index];
     if (list === undefined) {
@@ -65,19 +66,17 @@ function makeMember(
 
 const NO_UNITS: readonly InventorySpec[] = [];
 
-function selectingUnits(
+function* selectingUnits(
   inventory: InventoryIndex,
   workloads: readonly WorkloadSpec[],
-): (workload: WorkloadSpec) => readonly InventorySpec[] {
+): Steps<(workload: WorkloadSpec) => readonly InventorySpec[]> {
   if (inventory.selecting.length === 0) {
     return () => NO_UNITS;
   }
   const sets = new LabelSets();
   const baseOf = (workload: WorkloadSpec) =>
     sets.intern(baseLabels(workload, inventory.own.get(workload.id)));
-  for (const workload of workloads) {
-    baseOf(workload);
-  }
+  yield* mapSteps(workloads, baseOf);
   const index = new SelectorIndex();
   const unitsBySelector = new Map<number, number[]>();
   inventory.selecting.forEach((unit, position) => {
@@ -85,7 +84,7 @@ function selectingUnits(
     unitsBySelector.set(at, [...(unitsBySelector.get(at) ?? []), position]);
   });
   index.anchor(sets.sets);
-  const unitsBySet = sets.sets.map((set) =>
+  const unitsBySet = yield* mapSteps(sets.sets, (set) =>
     index
       .matching(set)
       .flatMap((selector) => unitsBySelector.get(selector.index) ?? [])

@@ -5,6 +5,7 @@ import type { WorkloadSpec } from "../model.ts";
 import type { Estate } from "./estate.ts";
 import type { LabelSet } from "./label-sets.ts";
 import type { Selector } from "./selector-index.ts";
+import { ITEMS_PER_STEP, mapSteps, type Steps } from "./steps.ts";
 
 /** Who may connect by one rule, before addresses: equal ones are one object. */
 export interface PeerSource {
@@ -52,36 +53,50 @@ export class PeerSets {
   #round = 0;
   readonly #byShape = new Map<string, Canonical<string[]>[]>();
 
-  constructor(
+  private constructor(
     estate: Estate,
-    sources: PeerSources,
     setsOf: (selector: Selector) => readonly LabelSet[],
+    texts: readonly string[],
+    ranks: ReadonlyMap<string, number>,
   ) {
     this.#estate = estate;
     this.#setsOf = setsOf;
+    this.#texts = texts;
+    this.#ranks = ranks;
+    this.#seen = new Uint32Array(texts.length);
+  }
+
+  /** Ranks every text of an estate. */
+  static *steps(
+    estate: Estate,
+    sources: PeerSources,
+    setsOf: (selector: Selector) => readonly LabelSet[],
+  ): Steps<PeerSets> {
     const texts = new Set<string>();
     for (const { cidrs } of sources.all) {
       for (const cidr of cidrs) {
         texts.add(cidr);
       }
     }
-    const routesOf = new Map<WorkloadSpec, string[]>();
-    for (const { workload } of estate.members) {
-      // An expired workload is nobody's peer any more.
-      if (workload.presence !== "expired") {
-        const routes = workload.addresses.map(normalizeCidr);
-        routesOf.set(workload, routes);
-        for (const route of routes) {
-          texts.add(route);
-        }
+    yield;
+    // An expired workload is nobody's peer any more.
+    const peers = estate.members.filter(({ workload }) => workload.presence !== "expired");
+    const routes = yield* mapSteps(peers, ({ workload }) => {
+      const own = workload.addresses.map(normalizeCidr);
+      for (const route of own) {
+        texts.add(route);
       }
-    }
-    this.#texts = [...texts].sort(compareBytes);
-    this.#ranks = new Map(this.#texts.map((text, rank) => [text, rank]));
-    for (const [workload, routes] of routesOf) {
-      this.#ranksOf.set(workload, this.#ranksFor(routes));
-    }
-    this.#seen = new Uint32Array(this.#texts.length);
+      return own;
+    });
+    const sorted = inByteOrder([...texts]);
+    yield;
+    const ranks = new Map<string, number>();
+    yield* mapSteps(sorted, (text, rank) => ranks.set(text, rank), 10 * ITEMS_PER_STEP);
+    const sets = new PeerSets(estate, setsOf, sorted, ranks);
+    yield* mapSteps(peers, ({ workload }, at) => {
+      sets.#ranksOf.set(workload, sets.#ranksFor(routes[at] ?? []));
+    });
+    return sets;
   }
 
   resolve(source: PeerSource): ResolvedPeers {
@@ -126,4 +141,11 @@ export class PeerSets {
     this.#byShape.set(shape, [...candidates, set]);
     return set;
   }
+}
+
+/** Sorts in place; the engine's own order is byte order wherever there are no surrogates. */
+function inByteOrder(texts: string[]): string[] {
+  return texts.some((text) => /[\ud800-\udfff]/.test(text))
+    ? texts.sort(compareBytes)
+    : texts.sort();
 }

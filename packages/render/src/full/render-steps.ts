@@ -7,12 +7,14 @@ import {
   type WorkloadPolicy,
 } from "@ringwall/wire";
 import type { Configuration, ModeName, WorkloadSpec } from "../model.ts";
-import { buildEstate, type Estate } from "./estate.ts";
+import { type Estate, estateSteps } from "./estate.ts";
 import type { LabelSet } from "./label-sets.ts";
 import { OutboundRoutes } from "./outbound-routes.ts";
 import { PeerSets, type PeerSource, type ResolvedPeers } from "./peer-sets.ts";
 import { above, policySizeRefusal, type Refusal } from "./refusal.ts";
-import { planRules, type RulePlan, type RulesetPlan, type RulesPlan } from "./rules.ts";
+import { planSteps, type RulePlan, type RulesetPlan, type RulesPlan } from "./rules.ts";
+import type { Selector } from "./selector-index.ts";
+import { finish, mapSteps, type Steps } from "./steps.ts";
 
 /** What became of a workload: a policy of version 0, or the limit that it breaks. */
 export type Outcome =
@@ -42,7 +44,7 @@ export const MODES: Readonly<Record<ModeName, EnforcementMode>> = {
 };
 
 /** Units of work between two yields: some milliseconds. */
-const WORKLOADS_PER_STEP = 2_000;
+const WORKLOADS_PER_STEP = 500;
 const PEERS_PER_STEP = 20_000;
 
 /**
@@ -53,15 +55,12 @@ const PEERS_PER_STEP = 20_000;
 export function* renderSteps(
   configuration: Configuration,
   workloads: readonly WorkloadSpec[],
-): Generator<void, RenderResult> {
-  const estate = buildEstate(configuration, workloads);
-  yield;
-  const plan = planRules(configuration);
-  yield;
-  const { setsOf, rulesetsOf } = matchSelectors(plan, estate);
-  yield;
-  const peerSets = new PeerSets(estate, plan.sources, ({ index }) => setsOf[index] ?? []);
-  yield;
+): Steps<RenderResult> {
+  const estate = yield* estateSteps(configuration, workloads);
+  const plan = yield* planSteps(configuration);
+  const { setsOf, rulesetsOf } = yield* matchSteps(plan, estate);
+  const labelSets = (selector: Selector) => setsOf[selector.index] ?? [];
+  const peerSets = yield* PeerSets.steps(estate, plan.sources, labelSets);
   const outbound = new OutboundRoutes(configuration, estate);
   const bodies = new Bodies(peerSets);
   const renderings = new Map<string, Rendering>();
@@ -85,15 +84,8 @@ export function renderAll(
   configuration: Configuration,
   workloads: Iterable<WorkloadSpec>,
 ): Map<string, Outcome> {
-  const steps = renderSteps(configuration, [...workloads]);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) {
-      return new Map(
-        Array.from(step.value.renderings, ([id, { outcome }]) => [id, outcome] as const),
-      );
-    }
-  }
+  const { renderings } = finish(renderSteps(configuration, [...workloads]));
+  return new Map(Array.from(renderings, ([id, { outcome }]) => [id, outcome] as const));
 }
 
 interface Matched {
@@ -103,7 +95,7 @@ interface Matched {
   readonly rulesetsOf: readonly (readonly RulesetPlan[])[];
 }
 
-function matchSelectors({ rulesets, selectors }: RulesPlan, estate: Estate): Matched {
+function* matchSteps({ rulesets, selectors }: RulesPlan, estate: Estate): Steps<Matched> {
   const byScope = new Map<number, RulesetPlan[]>();
   for (const ruleset of rulesets) {
     const list = byScope.get(ruleset.scope.index);
@@ -113,9 +105,11 @@ function matchSelectors({ rulesets, selectors }: RulesPlan, estate: Estate): Mat
       list.push(ruleset);
     }
   }
+  yield;
   selectors.anchor(estate.sets);
+  yield;
   const setsOf: LabelSet[][] = selectors.selectors.map(() => []);
-  const rulesetsOf = estate.sets.map((set) => {
+  const rulesetsOf = yield* mapSteps(estate.sets, (set) => {
     const scoped: RulesetPlan[] = [];
     for (const selector of selectors.matching(set)) {
       setsOf[selector.index]?.push(set);

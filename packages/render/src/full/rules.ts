@@ -1,11 +1,12 @@
 import { compareBytes } from "@ringwall/labels";
 import { ruleId } from "@ringwall/rendered";
 import type { Protocol } from "@ringwall/wire";
-import type { Configuration, EntrySpec, RuleSpec } from "../model.ts";
+import type { Configuration, EntrySpec, RuleSpec, RulesetSpec } from "../model.ts";
 import { hasPorts, type PortSpan, parsePorts, parseProtocol } from "../ports.ts";
 import { authoredRuleId } from "../rule-id.ts";
 import { type PeerSource, PeerSources } from "./peer-sets.ts";
 import { type Selector, SelectorIndex } from "./selector-index.ts";
+import { mapSteps, type Steps } from "./steps.ts";
 
 /** One rule of one protocol, before its peers are resolved. */
 export interface RulePlan {
@@ -32,35 +33,57 @@ export interface RulesPlan {
 }
 
 /** Plans what a configuration's rulesets render to, in byte order of their names. */
-export function planRules(configuration: Configuration): RulesPlan {
-  const selectors = new SelectorIndex();
-  const sources = new PeerSources();
-  const services = new Map(configuration.services.map(({ name, entries }) => [name, entries]));
-  const groups = new Map(configuration.addressGroups.map(({ name, cidrs }) => [name, cidrs]));
-  const rulesets = configuration.rulesets
-    .filter(({ enabled }) => enabled !== false)
-    .sort((a, b) => compareBytes(a.name, b.name))
-    .map((ruleset, index) => ({
-      index,
-      scope: selectors.intern(ruleset.scope),
-      rules: ruleset.rules.filter(isRendered).flatMap((rule) => {
-        const peers = sources.intern(
-          rule.peers.flatMap(({ workloads }) => (workloads ? selectors.intern(workloads) : [])),
-          rule.peers.flatMap(({ addressGroup, cidr }) => [
-            ...(addressGroup === undefined ? [] : (groups.get(addressGroup) ?? [])),
-            ...(cidr === undefined ? [] : [cidr]),
-          ]),
-        );
-        const id = authoredRuleId(ruleset.name, rule);
-        return [...portsByProtocol(ruleEntries(rule, services))].map(([protocol, ports]) => ({
-          id: ruleId(id, protocol),
-          protocol,
-          ports,
-          peers,
-        }));
-      }),
+export function* planSteps(configuration: Configuration): Steps<RulesPlan> {
+  const planner = new Planner(configuration);
+  const enabled = configuration.rulesets
+    .filter((ruleset) => ruleset.enabled !== false)
+    .sort((a, b) => compareBytes(a.name, b.name));
+  yield;
+  const rulesets = yield* mapSteps(
+    enabled,
+    (ruleset, index) => planner.ruleset(ruleset, index),
+    RULESETS_PER_STEP,
+  );
+  return { rulesets, selectors: planner.selectors, sources: planner.sources };
+}
+
+const RULESETS_PER_STEP = 100;
+
+class Planner {
+  readonly selectors = new SelectorIndex();
+  readonly sources = new PeerSources();
+  readonly #services: ReadonlyMap<string, readonly EntrySpec[]>;
+  readonly #groups: ReadonlyMap<string, readonly string[]>;
+
+  constructor({ services, addressGroups }: Configuration) {
+    this.#services = new Map(services.map(({ name, entries }) => [name, entries]));
+    this.#groups = new Map(addressGroups.map(({ name, cidrs }) => [name, cidrs]));
+  }
+
+  ruleset(ruleset: RulesetSpec, index: number): RulesetPlan {
+    const scope = this.selectors.intern(ruleset.scope);
+    const rules = ruleset.rules
+      .filter(isRendered)
+      .flatMap((rule) => this.#rule(authoredRuleId(ruleset.name, rule), rule));
+    return { index, scope, rules };
+  }
+
+  #rule(id: string, rule: RuleSpec): RulePlan[] {
+    const peers = this.sources.intern(
+      rule.peers.flatMap(({ workloads }) => (workloads ? this.selectors.intern(workloads) : [])),
+      rule.peers.flatMap(({ addressGroup, cidr }) => [
+        ...(addressGroup === undefined ? [] : (this.#groups.get(addressGroup) ?? [])),
+        ...(cidr === undefined ? [] : [cidr]),
+      ]),
+    );
+    const byProtocol = portsByProtocol(ruleEntries(rule, this.#services));
+    return Array.from(byProtocol, ([protocol, ports]) => ({
+      id: ruleId(id, protocol),
+      protocol,
+      ports,
+      peers,
     }));
-  return { rulesets, selectors, sources };
+  }
 }
 
 /** True for a rule that is rendered: enabled and inbound. */

@@ -198,7 +198,7 @@ function connectionOptions(options: BusOptions): ConnectionOptions {
     name: options.name,
     ...(user === undefined ? {} : { user, pass: pass ?? "" }),
     ...(options.credsFile === undefined ? {} : { authenticator: credentials(options.credsFile) }),
-    ...(options.tls === undefined ? {} : { tls: tlsOptions(options.tls) }),
+    ...(isEmpty(options.tls) ? {} : { tls: tlsOptions(options.tls) }),
     ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,
@@ -248,6 +248,11 @@ function credentials(file: string): Authenticator {
   } catch (error) {
     throw new BusError("invalid-option", `credentials file ${file} can't be read`, error);
   }
+}
+
+// An empty object would switch TLS on.
+function isEmpty(files: BusOptions["tls"]): files is undefined | Record<string, never> {
+  return files === undefined || Object.keys(files).length === 0;
 }
 
 function tlsOptions(files: NonNullable<BusOptions["tls"]>): TlsOptions {

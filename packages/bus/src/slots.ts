@@ -8,6 +8,8 @@ export const RENEW_MS = 2000;
 export const LEASE_MS = 6000;
 /** An instance that could not renew for this long gives its slots up by itself. */
 const OWN_LEASE_MS = 5000;
+/** An instance that was silent for this long is not remembered. */
+const FORGET_MS = 60_000;
 const LOOK_MS = 500;
 /** A pause between two looks that shows that this process itself was frozen. */
 const FROZEN_MS = 2000;
@@ -166,6 +168,11 @@ export class Slots {
       }
     }
     this.#lookedMs = now;
+    for (const [other, movedMs] of this.#others) {
+      if (now - movedMs > FORGET_MS) {
+        this.#others.delete(other);
+      }
+    }
     if (this.#owned.size > 0 && now - this.#renewedMs > OWN_LEASE_MS) {
       const effects = [...this.#owned].flatMap((slot) => this.#lose(slot));
       return [...effects, log("warn", "slots given up: the lease could not be renewed")];
@@ -282,13 +289,21 @@ export class Slots {
     if (excess.length > 0) {
       return excess.flatMap((slot) => [...this.#lose(slot), ...this.#write(slot, "release")]);
     }
+    // Its own by the record but not by its memory, for example after a claim whose answer was lost.
+    const strays = this.#parts.slots.filter(
+      (slot) =>
+        this.#slots.get(slot)?.owner === this.#parts.instance &&
+        !this.#owned.has(slot) &&
+        !this.#pending.has(slot),
+    );
     const claims = [...this.#pending.values()].filter((each) => each === "claim").length;
-    const room = quota - this.#owned.size - claims;
-    return room <= 0
-      ? []
-      : this.#free(live)
-          .slice(0, room)
-          .flatMap((slot) => this.#write(slot, "claim"));
+    const room = Math.max(0, quota - this.#owned.size - claims);
+    return [
+      ...strays.slice(room).flatMap((slot) => this.#write(slot, "release")),
+      ...[...strays.slice(0, room), ...this.#free(live)]
+        .slice(0, room)
+        .flatMap((slot) => this.#write(slot, "claim")),
+    ];
   }
 
   /** Slots without a live owner; those of this instance's rank first, so that few claims collide. */
@@ -299,7 +314,7 @@ export class Slots {
       return (
         !this.#owned.has(slot) &&
         !this.#pending.has(slot) &&
-        (owner === "" || owner === this.#parts.instance || !live.includes(owner))
+        (owner === "" || !live.includes(owner))
       );
     });
     const own = (slot: string) => this.#parts.slots.indexOf(slot) % live.length === rank;

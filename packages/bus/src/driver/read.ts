@@ -46,7 +46,8 @@ export async function streamState(bus: Bus, fullName: string): Promise<StreamSta
   const info = await bus.jsm.streams.info(fullName);
   return {
     createdUnixNs: unixNs(info.created),
-    firstSequence: info.state.first_seq,
+    // A stream that never held anything says 0.
+    firstSequence: Math.max(1, info.state.first_seq),
     lastSequence: info.state.last_seq,
   };
 }

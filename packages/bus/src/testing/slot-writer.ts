@@ -10,6 +10,12 @@ const SLOTS = Array.from({ length: 8 }, (_, i) => `writer.${i}`);
 interface Head {
   sequence: number;
   count: bigint;
+  /** Tag of the append in flight; an answer with another tag is of before a loss. */
+  writing: string;
+}
+
+function slotOf(tag: string): string {
+  return tag.split(" ")[0] ?? "";
 }
 
 function createWriter(env: ServiceEnv): ServiceReducer {
@@ -26,15 +32,16 @@ function createWriter(env: ServiceEnv): ServiceReducer {
   };
   const write = (slot: string): Effect[] => {
     const head = heads.get(slot);
-    if (head === undefined || !slots.owned.has(slot)) {
+    if (head === undefined || head.writing !== "" || !slots.owned.has(slot)) {
       return [];
     }
     writes += 1;
+    head.writing = `${slot} ${writes}`;
     const next = create(WorkloadPolicySchema, { version: head.count + 1n });
     return [
       {
         kind: "append",
-        tag: slot,
+        tag: head.writing,
         stream: "VERSIONS",
         subject: subject(slot),
         payload: toBinary(WorkloadPolicySchema, next),
@@ -50,7 +57,11 @@ function createWriter(env: ServiceEnv): ServiceReducer {
         return [{ kind: "ready", ready: true }];
       case "read": {
         const { record } = message;
+        if (!slots.owned.has(message.tag)) {
+          return [];
+        }
         heads.set(message.tag, {
+          writing: "",
           sequence: record?.sequence ?? 0,
           count:
             record === undefined ? 0n : fromBinary(WorkloadPolicySchema, record.payload).version,
@@ -58,18 +69,20 @@ function createWriter(env: ServiceEnv): ServiceReducer {
         return write(message.tag);
       }
       case "appended": {
-        const head = heads.get(message.tag);
-        if (head !== undefined) {
-          head.sequence = message.sequence;
-          head.count += 1n;
-          return [{ kind: "timer", id: `write ${message.tag}`, delayMs: 10 }];
+        const slot = slotOf(message.tag);
+        const head = heads.get(slot);
+        if (head === undefined || head.writing !== message.tag) {
+          return [];
         }
-        return [];
+        head.sequence = message.sequence;
+        head.count += 1n;
+        head.writing = "";
+        return [{ kind: "timer", id: `write ${slot}`, delayMs: 10 }];
       }
       case "timer":
         return message.id.startsWith("write ") ? write(message.id.slice("write ".length)) : [];
       case "failed":
-        return slots.owned.has(message.tag) ? [load(message.tag)] : [];
+        return slots.owned.has(slotOf(message.tag)) ? [load(slotOf(message.tag))] : [];
       default:
         return [];
     }

@@ -1,0 +1,118 @@
+import type { Headers } from "@ringwall/actor";
+import type { Faults } from "./faults.ts";
+import type { Schedule } from "./schedule.ts";
+import { subjectMatches } from "./subject.ts";
+
+/** A message on its way to a subscriber. */
+export interface CoreMessage {
+  readonly subject: string;
+  readonly payload: Uint8Array;
+  readonly headers: Headers;
+  readonly replyTo: string | undefined;
+}
+
+/** Someone who listens. */
+export interface Subscription {
+  readonly filter: string;
+  readonly queue: string | undefined;
+  /** Names the connection, for the order of messages between two. */
+  readonly owner: string;
+  take(message: CoreMessage): void;
+}
+
+/** What core messaging needs of its world. */
+export interface CoreHost {
+  readonly schedule: Schedule;
+  readonly faults: Faults;
+  random(): number;
+}
+
+const LATENCY_MS = 0.2;
+const JITTER_MS = 0.6;
+
+/**
+ * Core NATS: publish and subscribe with queue groups, at most once. Messages between two connections
+ * keep their order unless a fault lets one overtake.
+ */
+export class SimCore {
+  readonly #host: CoreHost;
+  readonly #subscriptions = new Set<Subscription>();
+  readonly #arrivals = new Map<string, number>();
+
+  constructor(host: CoreHost) {
+    this.#host = host;
+  }
+
+  /** Subscriptions that are open. */
+  get size(): number {
+    return this.#subscriptions.size;
+  }
+
+  subscribe(subscription: Subscription): () => void {
+    this.#subscriptions.add(subscription);
+    return () => this.#subscriptions.delete(subscription);
+  }
+
+  /** True if anybody listens on a subject. */
+  hasListener(subject: string): boolean {
+    for (const each of this.#subscriptions) {
+      if (subjectMatches(each.filter, subject)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Sends a message from a connection to whoever listens: one of each queue group, all others. */
+  publish(from: string, message: CoreMessage): void {
+    const groups = new Map<string, Subscription[]>();
+    const receivers: Subscription[] = [];
+    for (const each of this.#subscriptions) {
+      if (!subjectMatches(each.filter, message.subject)) {
+        continue;
+      }
+      if (each.queue === undefined) {
+        receivers.push(each);
+      } else {
+        const group = `${each.queue} ${each.filter}`;
+        groups.set(group, [...(groups.get(group) ?? []), each]);
+      }
+    }
+    for (const members of groups.values()) {
+      const chosen = members[Math.floor(this.#host.random() * members.length)];
+      if (chosen !== undefined) {
+        receivers.push(chosen);
+      }
+    }
+    for (const receiver of receivers) {
+      this.#send(from, receiver, message);
+    }
+  }
+
+  #send(from: string, receiver: Subscription, message: CoreMessage): void {
+    const { faults, schedule } = this.#host;
+    const chance = (likelihood: number) => likelihood > 0 && this.#host.random() < likelihood;
+    if (chance(faults.lose)) {
+      return;
+    }
+    const deliver = () => {
+      if (this.#subscriptions.has(receiver)) {
+        receiver.take(message);
+      }
+    };
+    let delayMs = LATENCY_MS + this.#host.random() * JITTER_MS;
+    if (chance(faults.delay)) {
+      delayMs += this.#host.random() * faults.delayMs;
+    }
+    if (chance(faults.duplicate)) {
+      schedule.after(delayMs + this.#host.random() * (faults.delayMs + JITTER_MS), deliver);
+    }
+    if (!chance(faults.reorder)) {
+      const pair = `${from} ${receiver.owner}`;
+      const arrivalMs = Math.max(schedule.nowMs + delayMs, this.#arrivals.get(pair) ?? 0);
+      this.#arrivals.set(pair, arrivalMs);
+      delayMs = arrivalMs - schedule.nowMs;
+    }
+    schedule.after(delayMs, deliver);
+  }
+}

@@ -1,0 +1,61 @@
+import type { Inbox, Message } from "@ringwall/actor";
+import { eventually, startNats } from "@ringwall/testkit";
+import { describe, expect, it } from "vitest";
+import { connectBus, ensureTopology } from "../index.ts";
+import { Readers } from "./readers.ts";
+
+const RECORDS = 800;
+const RECORD_BYTES = 100 * 1024;
+
+describe("a reader before a full mailbox", () => {
+  it("holds the server back and loses nothing", async () => {
+    const nats = await startNats();
+    const bus = await connectBus({ url: nats.url, name: "test" });
+    await ensureTopology(bus);
+    for (let i = 0; i < RECORDS; i += 1) {
+      await bus.nc.request(bus.names.version(i % 64), new Uint8Array(RECORD_BYTES));
+    }
+    const sequences: number[] = [];
+    const waiting: (() => void)[] = [];
+    let full = true;
+    const inbox: Inbox = {
+      get full() {
+        return full;
+      },
+      deliver: (message: Message) => {
+        if (message.kind === "record") {
+          sequences.push(message.record.sequence);
+        }
+      },
+      whenRoom: (call) => {
+        if (full) {
+          waiting.push(call);
+        } else {
+          call();
+        }
+      },
+    };
+    const readers = new Readers(bus, inbox, "test");
+    readers.follow({ kind: "follow", reader: "r", stream: "VERSIONS", filters: [], from: "all" });
+    await eventually("the first flow control request", () => waiting.length > 0);
+    const held = await eventually(
+      "a standstill",
+      async () => {
+        const before = sequences.length;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        return sequences.length === before ? before : -1;
+      },
+      (count) => count >= 0,
+    );
+    expect(held).toBeLessThan(RECORDS / 2);
+    full = false;
+    for (const call of waiting.splice(0)) {
+      call();
+    }
+    await eventually("all records", () => sequences.length === RECORDS);
+    expect(sequences).toEqual(Array.from({ length: RECORDS }, (_, i) => i + 1));
+    readers.close();
+    await bus.close();
+    await nats.stop();
+  });
+});

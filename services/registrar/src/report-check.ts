@@ -22,6 +22,7 @@ export function reportFaults(request: ReportWorkloadRequest): string[] {
     ...countFault("services", request.services.length, REPORT_LIMITS.services),
     ...countFault("outbounds", request.outbounds.length, REPORT_LIMITS.outbounds),
     ...countFault("addresses", request.addresses.length, REPORT_LIMITS.addresses),
+    ...countFault("service addresses", request.serviceAddresses.length, REPORT_LIMITS.addresses),
     ...attributeFaults(request.attributes),
   );
   const bytes = mapBytes(request.annotations);

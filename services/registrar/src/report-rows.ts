@@ -5,6 +5,7 @@ import {
   isServiceKey,
   readRow,
   strictCheck,
+  usableAddresses,
 } from "@ringwall/endpointmeta";
 import {
   type EndpointRow,
@@ -33,12 +34,13 @@ export function readRows(
 ): Reading<EndpointRow> {
   const values: EndpointRow[] = [];
   const problems: RowProblem[] = [];
+  const elsewhere = servingAddresses(request, namespace, scopes);
   for (const service of [...new Set(request.services)].sort()) {
     try {
       const row = create(EndpointRowSchema, readRow(service, request.annotations));
       checkRow(row);
       if (mayServe(request.source, namespace, service, scopes)) {
-        values.push(row);
+        values.push(...elsewhere.map((address) => create(EndpointRowSchema, { ...row, address })));
       } else {
         problems.push(notAllowed(service, namespace, scopes));
       }
@@ -50,6 +52,19 @@ export function readRows(
     }
   }
   return { values, problems };
+}
+
+/** Addresses of the rows: the empty one stands for every address of the workload. */
+function servingAddresses(
+  request: ReportWorkloadRequest,
+  namespace: string,
+  scopes: Scopes,
+): readonly string[] {
+  return request.serviceAddresses.length === 0
+    ? [""]
+    : usableAddresses(request.serviceAddresses).filter((address) =>
+        scopes.allowsAddress(namespace, address),
+      );
 }
 
 /** Every problem of the strict check of a report's annotations. */

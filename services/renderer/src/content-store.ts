@@ -18,6 +18,7 @@ export class ContentStore {
   /** Monotonic time of the last put. */
   readonly #stored = new Map<string, number>();
   readonly #putting = new Set<string>();
+  #prunedMs = 0;
 
   constructor(context: Context) {
     this.#context = context;
@@ -50,6 +51,7 @@ export class ContentStore {
 
   *#put(objects: readonly (readonly [string, Uint8Array])[]): Task<void> {
     const beganMs = this.#context.moment().monotonicMs;
+    this.#prune(beganMs);
     for (const [digest] of objects) {
       this.#putting.add(digest);
     }
@@ -66,6 +68,20 @@ export class ContentStore {
         this.#putting.delete(digest);
       }
       this.#context.tasks.signal(SIGNAL);
+    }
+  }
+
+  /** Forgets what would be put again anyway, so that old content takes no memory. */
+  #prune(nowMs: number): void {
+    const { contentAgeMs } = this.#context.options;
+    if (nowMs - this.#prunedMs < contentAgeMs) {
+      return;
+    }
+    this.#prunedMs = nowMs;
+    for (const [digest, storedMs] of this.#stored) {
+      if (nowMs - storedMs > contentAgeMs) {
+        this.#stored.delete(digest);
+      }
     }
   }
 

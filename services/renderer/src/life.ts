@@ -67,6 +67,7 @@ export class Life {
       evidence: this.#evidence,
       tree: () => this.#tree.state,
       isCurrent: () => this.#current,
+      judged: wake,
     });
     const host = {
       context,

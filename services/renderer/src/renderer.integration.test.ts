@@ -1,7 +1,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import {
+  api,
   type Bus,
   connectBus,
+  ensureTopology,
   partitionOf,
   type RunningService,
   serviceOptions,
@@ -9,7 +11,13 @@ import {
 } from "@ringwall/bus";
 import { assemble, references } from "@ringwall/rendered";
 import { eventually, type NatsServer, startNats } from "@ringwall/testkit";
-import { ContentWantSchema, EnforcementMode, FullBatchWantSchema } from "@ringwall/wire";
+import {
+  ContentWantSchema,
+  EnforcementMode,
+  FullBatchWantSchema,
+  ServiceStatusRequestSchema,
+  ServiceStatusResponseSchema,
+} from "@ringwall/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { rendererService } from "./index.ts";
 import { ControlPlane, lastBody, type StoredBatch } from "./testing/control-plane.ts";
@@ -148,6 +156,17 @@ describe("renderer", () => {
     const one = await start("one");
     const two = await start("two");
     await Promise.all([ready(one), ready(two)]);
+    const ask = () =>
+      api(bus).callAll(
+        "service",
+        "status",
+        ServiceStatusRequestSchema,
+        ServiceStatusResponseSchema,
+        {},
+      );
+    await eventually("an even share", ask, (answers) =>
+      answers.every(({ slots }) => slots.length === 32),
+    );
     await one.stop();
     await plane.workload("db", { labels: { app: "db" } });
     await plane.workload("web", { labels: { app: "web" } });
@@ -296,5 +315,18 @@ describe("renderer", () => {
     await nats.restart();
     await problem(service, /held: CONFIG has no commit/);
     expect(await plane.lastSequence("RENDERED")).toBe(0);
+  });
+
+  it("is held, and takes nobody's policy, when REGISTRY alone is made anew under it", async () => {
+    await plane.workload("db", { labels: { app: "db" } });
+    await plane.workload("web", { labels: { app: "web" } });
+    await plane.commit({ [RULESET]: rules(5432) });
+    const service = await start("one");
+    await ready(service);
+    const before = await batchesOf("db", (each) => each.length > 0);
+    await bus.jsm.streams.delete(bus.names.stream("REGISTRY"));
+    await ensureTopology(bus, { replicas: 1 });
+    await problem(service, /held: RENDERED .* names REGISTRY 2, which ends at 0/);
+    expect(await plane.batches("db")).toHaveLength(before.length);
   });
 });

@@ -34,14 +34,14 @@ export class Cursor {
 
   /** A map with these keys and no other. */
   fields(keys: readonly string[]): Fields | undefined {
-    const entries = this.#entries();
+    const place = (key: string) => (this.path === "" ? key : `${this.path}.${key}`);
+    const entries = this.#entries(place);
     if (entries === undefined) {
       return undefined;
     }
     const found = new Map<string, Cursor>();
     for (const { key, node, offset } of entries) {
-      const path = this.path === "" ? key : `${this.path}.${key}`;
-      const cursor = new Cursor(this.#reading, node, path, offset);
+      const cursor = new Cursor(this.#reading, node, place(key), offset);
       if (keys.includes(key)) {
         found.set(key, cursor);
       } else {
@@ -53,13 +53,14 @@ export class Cursor {
 
   /** A map from free text to values. */
   record<Value>(read: (cursor: Cursor) => Value | undefined): Record<string, Value> | undefined {
-    const entries = this.#entries();
+    const place = (key: string) => `${this.path}[${key}]`;
+    const entries = this.#entries(place);
     if (entries === undefined) {
       return undefined;
     }
     const result: [string, Value][] = [];
     for (const { key, node, offset } of entries) {
-      const value = read(new Cursor(this.#reading, node, `${this.path}[${key}]`, offset));
+      const value = read(new Cursor(this.#reading, node, place(key), offset));
       if (value !== undefined) {
         result.push([key, value]);
       }
@@ -137,7 +138,9 @@ export class Cursor {
     return isScalar(this.#node) ? this.#node.value : undefined;
   }
 
-  #entries(): { key: string; node: ParsedNode | null; offset: number }[] | undefined {
+  #entries(
+    place: (key: string) => string,
+  ): { key: string; node: ParsedNode | null; offset: number }[] | undefined {
     const map = this.#node;
     if (!isMap<ParsedNode, ParsedNode | null>(map)) {
       return this.#mismatch("a map");
@@ -155,7 +158,7 @@ export class Cursor {
         this.#reading.findings.push({
           file: this.#reading.file,
           line: at,
-          path: this.path === "" ? key : `${this.path}.${key}`,
+          path: place(key),
           rule: "key-duplicate",
           message: `key "${key}" stands here twice; keep one`,
         });

@@ -28,6 +28,18 @@ export class Evidence {
     return this.#claims.values();
   }
 
+  /** True if nothing is left to be judged. */
+  get isEmpty(): boolean {
+    return this.#claims.size === 0;
+  }
+
+  /** Forgets claims that were found to hold: in one life of the streams they hold on. */
+  drop(claims: Iterable<Claim>): void {
+    for (const claim of claims) {
+      this.#claims.delete(nameOf(claim));
+    }
+  }
+
   /** Takes the last record of a subject. What can't be read names nothing. */
   take(stream: EvidenceStream, record: StoredRecord): void {
     const claim = readClaim(stream, record);
@@ -36,17 +48,21 @@ export class Evidence {
     }
   }
 
-  /** Adds a claim; false if it is known. */
-  add(claim: Claim): boolean {
-    const { generation, configSequence, commitId, registryRevision } = claim.inputs;
-    const created = claim.registryCreatedUnixNs ?? "";
-    const name = [generation, configSequence, toHex(commitId), registryRevision, created].join(":");
-    if (this.#claims.has(name)) {
-      return false;
-    }
-    this.#claims.set(name, claim);
-    return true;
+  /** Adds a claim. */
+  add(claim: Claim): void {
+    this.#claims.set(nameOf(claim), claim);
   }
+}
+
+function nameOf({ inputs, registryCreatedUnixNs = 0n }: Claim): string {
+  const { generation, configSequence, commitId, registryRevision } = inputs;
+  return [
+    generation,
+    configSequence,
+    toHex(commitId),
+    registryRevision,
+    registryCreatedUnixNs,
+  ].join(":");
 }
 
 function readClaim(stream: EvidenceStream, record: StoredRecord): Claim | undefined {

@@ -20,6 +20,8 @@ export interface GateParts {
   readonly tree: () => TreeState;
   /** True once everything that was stored at the start is folded. */
   readonly isCurrent: () => boolean;
+  /** Called when the streams were judged otherwise than before. */
+  readonly judged: () => void;
 }
 
 const READING_COMMIT = "reading commit";
@@ -83,11 +85,10 @@ export class Gate {
     }
   }
 
-  /** Takes inputs that were found in a log, and judges them if they are new; throws EffectFailed. */
+  /** Takes inputs that were found in a log and judges them; throws EffectFailed. */
   *claimed(where: string, inputs: Inputs): Task<void> {
-    if (this.#parts.evidence.add({ where, inputs })) {
-      yield* this.#judge();
-    }
+    this.#parts.evidence.add({ where, inputs });
+    yield* this.#judge();
   }
 
   /** Tells readiness when it changes. */
@@ -110,7 +111,24 @@ export class Gate {
 
   *#judge(): Task<void> {
     const { context, config, evidence } = this.#parts;
-    const reason = yield* judge(context, config, evidence);
-    this.#judgement = reason === undefined ? { kind: "fine" } : { kind: "held", reason };
+    const claims = [...evidence.claims];
+    const reason = yield* judge(context, config, claims);
+    if (reason !== undefined) {
+      this.#set({ kind: "held", reason });
+      return;
+    }
+    evidence.drop(claims);
+    // Claims that came meanwhile are judged by whoever brought them; one that holds stays.
+    if (evidence.isEmpty) {
+      this.#set({ kind: "fine" });
+    }
+  }
+
+  #set(judgement: Judgement): void {
+    const before = this.#judgement.kind;
+    this.#judgement = judgement;
+    if (before !== judgement.kind) {
+      this.#parts.judged();
+    }
   }
 }

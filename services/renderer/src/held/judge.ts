@@ -1,7 +1,7 @@
 import type { ConfigFeed } from "../config/config-feed.ts";
 import { type Context, toHex } from "../context.ts";
 import { readLast, type StreamState, signalled, streamState, type Task } from "../tasks/task.ts";
-import type { Claim, Evidence } from "./evidence.ts";
+import type { Claim } from "./evidence.ts";
 
 /** How long the own reader may take to come up with CONFIG's leader. */
 const CATCH_UP_MS = 5_000;
@@ -16,9 +16,8 @@ export const FOLDED_SIGNAL = "config.folded";
 export function* judge(
   context: Context,
   feed: ConfigFeed,
-  evidence: Evidence,
+  claims: readonly Claim[],
 ): Task<string | undefined> {
-  const claims = [...evidence.claims];
   if (claims.length === 0) {
     return undefined;
   }

@@ -29,6 +29,8 @@ export interface ServiceOptions {
   readonly credsFile: string | undefined;
   readonly tls: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
   readonly inboxPrefix: string | undefined;
+  /** Monitoring endpoint of the server; undefined checks nothing. */
+  readonly monitorUrl: string | undefined;
   /** Values of the service's own options. */
   readonly own: Readonly<Record<string, string>>;
   /** The process environment, for telemetry. */
@@ -47,6 +49,7 @@ const COMMON: readonly OwnOption[] = [
   option("nats-ca", "RINGWALL_NATS_CA", "", "CA certificate file"),
   option("nats-cert", "RINGWALL_NATS_CERT", "", "client certificate file"),
   option("nats-key", "RINGWALL_NATS_KEY", "", "client key file"),
+  option("nats-monitor-url", "RINGWALL_NATS_MONITOR_URL", "", "NATS monitoring, to check syncing"),
   option("nats-inbox-prefix", "RINGWALL_NATS_INBOX_PREFIX", "", "first part of inbox subjects"),
 ];
 
@@ -100,6 +103,7 @@ export function serviceOptions(
       ...(keyFile === undefined ? {} : { keyFile }),
     },
     inboxPrefix: file("nats-inbox-prefix"),
+    monitorUrl: file("nats-monitor-url"),
     own: Object.fromEntries(own.map((each) => [each.key, value(kebab(each.key))])),
     processEnvironment: environment,
   };

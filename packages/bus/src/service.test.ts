@@ -1,6 +1,6 @@
 import { Svcm } from "@nats-io/services";
 import type { Message } from "@ringwall/actor";
-import { eventually, type NatsServer, startNats } from "@ringwall/testkit";
+import { eventually, freePort, type NatsServer, startNats } from "@ringwall/testkit";
 import { ServiceStatusRequestSchema, ServiceStatusResponseSchema } from "@ringwall/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { api, BusError, type ServiceReducer, serviceOptions, startService } from "./index.ts";
@@ -113,6 +113,25 @@ describe("startService", () => {
       body: "held: no commit\n",
     });
     await service.stop();
+  });
+
+  it("warns on /readyz when the server does not sync or its topology differs", async () => {
+    const port = await freePort();
+    const lazy = await startNats({ config: `http: "127.0.0.1:${port}"` });
+    const monitor = `http://127.0.0.1:${port}`;
+    const flags = ["--nats-url", lazy.url, "--nats-monitor-url", monitor];
+    const first = await start(() => echo(), flags);
+    const { config } = await first.bus.jsm.streams.info("rw-RENDERED");
+    await first.bus.jsm.streams.update("rw-RENDERED", { ...config, max_msgs_per_subject: 5 });
+    await first.stop();
+    const service = await start(() => echo(), flags);
+    await eventually("readiness", () => service.problems().length === 0);
+    const { status, body } = await page(service.httpPort, "/readyz");
+    expect(status).toBe(200);
+    expect(body).toContain("warning: topology: rw-RENDERED has max_msgs_per_subject 5, not 10000");
+    expect(body).toContain("warning: nats-server syncs its store every 120 s");
+    await service.stop();
+    await lazy.stop();
   });
 
   it("ends with the error when its reducer throws", async () => {

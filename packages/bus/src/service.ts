@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { type Reducer, type RunningActor, runActor } from "@ringwall/actor";
 import { startTelemetry, type Telemetry, type TelemetryOptions } from "@ringwall/telemetry";
 import { type Inputs, ServiceStatusResponseSchema } from "@ringwall/wire";
-import { ensureTopology } from "./apply-topology.ts";
+import { ensureTopology, type TopologyChange } from "./apply-topology.ts";
 import { systemClock } from "./clock.ts";
 import { type Bus, connectBus } from "./connect.ts";
 import { Discovery } from "./discovery.ts";
@@ -11,6 +11,7 @@ import { BusError } from "./errors.ts";
 import { type HealthServer, startHealth } from "./health.ts";
 import { type Names, names } from "./names.ts";
 import type { ServiceOptions } from "./options.ts";
+import { syncWarning } from "./sync-warning.ts";
 
 /** Version that services report. */
 export const SERVICE_VERSION = "0.1.0";
@@ -205,15 +206,8 @@ class Service implements RunningService {
     for (;;) {
       try {
         const differences = await ensureTopology(bus, { replicas });
-        this.#warnings = differences.flatMap((change) =>
-          change.kind === "update"
-            ? [`${change.stream}: ${change.setting} is ${change.is}, not ${change.wanted}`]
-            : [],
-        );
         this.#topologyProblem = "";
-        for (const warning of this.#warnings) {
-          this.telemetry.log.warn({}, `topology differs (see ringwall topology diff): ${warning}`);
-        }
+        await this.#warn(differences);
         return;
       } catch (error) {
         const final = error instanceof BusError && error.code === "partitions-mismatch";
@@ -225,6 +219,22 @@ class Service implements RunningService {
         this.telemetry.log.warn({}, `topology can't be made sure of: ${message}; trying again`);
         await new Promise((resolve) => setTimeout(resolve, TOPOLOGY_RETRY_MS));
       }
+    }
+  }
+
+  async #warn(differences: readonly TopologyChange[]): Promise<void> {
+    const { monitorUrl } = this.#definition.options;
+    const unsynced = monitorUrl === undefined ? undefined : await syncWarning(monitorUrl);
+    this.#warnings = [
+      ...differences.flatMap((change) =>
+        change.kind === "update"
+          ? [`topology: ${change.stream} has ${change.setting} ${change.is}, not ${change.wanted}`]
+          : [],
+      ),
+      ...(unsynced === undefined ? [] : [unsynced]),
+    ];
+    for (const warning of this.#warnings) {
+      this.telemetry.log.warn({}, warning);
     }
   }
 

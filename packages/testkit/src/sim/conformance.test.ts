@@ -94,7 +94,10 @@ class Conformance implements Reducer {
         this.log.push("trimmed");
         return this.#next();
       case "record":
-        this.log.push(`${message.reader} ${message.record.sequence}`);
+        this.log.push(
+          `${message.reader} ${message.record.sequence} ${message.record.payload.length}` +
+            ` ${message.record.headers["Nats-Msg-Size"] ?? ""}`,
+        );
         return [];
       case "caught-up":
         this.log.push(`${message.reader} caught up ${message.sequence}`);
@@ -115,7 +118,8 @@ class Conformance implements Reducer {
 
   #follow(reader: string, from: "all" | "last-per-subject" | number, which: number): Effect {
     const filters = (SPACES[this.#stream].readers[which] ?? []).map((each) => this.#prefix + each);
-    return { kind: "follow", reader, stream: this.#stream, filters, from };
+    const headersOnly = reader === "two" ? ({ headersOnly: true } as const) : {};
+    return { kind: "follow", reader, stream: this.#stream, filters, from, ...headersOnly };
   }
 
   #subject(index: number): string {

@@ -118,7 +118,11 @@ export class SimReader {
         continue;
       }
       this.#delivered = record;
-      this.#inbox.deliver({ kind: "record", reader: this.#effect.reader, record });
+      this.#inbox.deliver({
+        kind: "record",
+        reader: this.#effect.reader,
+        record: this.#effect.headersOnly === true ? withoutPayload(record) : record,
+      });
       if (record.sequence >= this.#originLast) {
         this.#catchUp();
       }
@@ -150,4 +154,9 @@ export class SimReader {
       this.#inbox.deliver({ kind: "caught-up", reader: this.#effect.reader, sequence });
     }
   }
+}
+
+function withoutPayload(record: StoredRecord): StoredRecord {
+  const headers = { ...record.headers, "Nats-Msg-Size": String(record.payload.length) };
+  return { ...record, payload: new Uint8Array(), headers };
 }

@@ -15,6 +15,7 @@ import { versionCommand } from "./commands/version.ts";
 import { watchCommand } from "./commands/watch.ts";
 import { workloadCommand } from "./commands/workload.ts";
 import { addGlobalOptions } from "./globals.ts";
+import type { TextSink } from "./output/out.ts";
 import type { CommandContext } from "./session.ts";
 
 type Make = (context: CommandContext) => Command;
@@ -31,8 +32,8 @@ const EXIT_CODES_HELP = `
 Exit codes: 0 done, 2 usage, 3 configuration invalid, 4 not reachable, 5 not authorised,
 6 refused by the present state, 7 not converged in time.`;
 
-/** The whole command: one subcommand per file of commands/. */
-export function buildProgram(context: CommandContext): Command {
+/** The whole command: one subcommand per file of commands/; usage errors go to `complaints`. */
+export function buildProgram(context: CommandContext, complaints: TextSink): Command {
   const program = new Command("ringwall")
     .description("Declares who may talk to whom, and shows what became of it on every host.")
     .addHelpText("after", EXIT_CODES_HELP)
@@ -43,17 +44,17 @@ export function buildProgram(context: CommandContext): Command {
     for (const make of makers) program.addCommand(make(context).helpGroup(heading));
   }
   program.helpCommand("help [command]", "show help for a command");
-  prepare(program, context);
+  prepare(program, context, complaints);
   return program;
 }
 
-function prepare(command: Command, context: CommandContext): void {
+function prepare(command: Command, context: CommandContext, complaints: TextSink): void {
   command
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
-      writeErr: (text) => context.stderr.write(text),
+      writeErr: (text) => complaints.write(text),
     })
     .configureHelp({ showGlobalOptions: command.commands.length === 0 });
-  for (const each of command.commands) prepare(each, context);
+  for (const each of command.commands) prepare(each, context, complaints);
 }

@@ -1,20 +1,17 @@
 import { type VersionEvent, WatchVersionsRequestSchema } from "@ringwall/wire";
 import { Command } from "commander";
-import { CliError } from "../errors.ts";
 import type { Operator } from "../live/operator.ts";
 import { ruleNames, withRuleNames } from "../live/rule-names.ts";
 import { modeName } from "../live/status.ts";
 import { readConfiguration } from "../live/tree.ts";
 import type { Out } from "../output/out.ts";
-import { harmless } from "../output/paint.ts";
+import { harmless, visibleLength } from "../output/paint.ts";
 import { clockText } from "../output/time.ts";
 import { type CommandContext, type Session, withSession } from "../session.ts";
 
 interface WatchOptions {
   readonly acks: boolean;
 }
-
-const RESYNCS_LIMIT = 1_000;
 
 /** `ringwall watch`. */
 export function watchCommand(context: CommandContext): Command {
@@ -36,53 +33,32 @@ async function watch(
   ids: readonly string[],
   options: WatchOptions,
 ): Promise<void> {
+  const { out } = session;
   const operator = await session.operator();
-  for (let attempt = 0; attempt < RESYNCS_LIMIT; attempt += 1) {
-    if ((await follow(session, operator, ids, options)) === "ended") return;
-    session.out.note("fell behind; going on from now");
-  }
-  throw new CliError("transport", `the stream began again ${RESYNCS_LIMIT} times`);
-}
-
-async function follow(
-  session: Session,
-  operator: Operator,
-  ids: readonly string[],
-  options: WatchOptions,
-): Promise<"ended" | "resync"> {
-  await using stream = await operator.open(
+  const names = new RuleNames(out.json, operator);
+  const request = (inbox: string) => ({ inbox, ids: [...ids] });
+  let follows = false;
+  for await (const { body } of operator.follow(
     "version.watch",
     WatchVersionsRequestSchema,
-    (inbox) => ({
-      inbox,
-      ids: [...ids],
-    }),
-  );
-  session.out.note("watching; Ctrl-C ends");
-  const interrupted = new Promise<"ended">((resolve) => {
-    if (session.interrupted.aborted) resolve("ended");
-    session.interrupted.addEventListener("abort", () => resolve("ended"), { once: true });
-  });
-  return Promise.race([interrupted, show(session, operator, stream.frames, options)]);
-}
-
-async function show(
-  session: Session,
-  operator: Operator,
-  frames: Awaited<ReturnType<Operator["open"]>>["frames"],
-  options: WatchOptions,
-): Promise<"ended" | "resync"> {
-  const names = new RuleNames(session.out.json, operator);
-  for await (const frame of frames) {
-    if (frame.body.case === "resync") return "resync";
-    if (frame.body.case !== "versions") continue;
-    for (const event of frame.body.value.events) {
+    request,
+    session.interrupted,
+  )) {
+    if (body.case === "endOfSnapshot") {
+      out.note(
+        follows
+          ? "interrupted; what happened meanwhile is in the history"
+          : "watching; Ctrl-C ends",
+      );
+      follows = true;
+    }
+    if (body.case !== "versions") continue;
+    for (const event of body.value.events) {
       if (event.ack !== "" && !options.acks) continue;
       const known = await names.for(event);
-      session.out.event(eventJson(event), () => eventText(session.out, event, known));
+      out.event(eventJson(event), () => eventText(out, event, known));
     }
   }
-  return "ended";
 }
 
 /** Names of rules, read again when an unknown one appears. */
@@ -143,6 +119,6 @@ export function eventText(
   const step = paint.cyan(`${event.fromVersion} → ${event.toVersion}`);
   const changes = event.changes.map((change) => harmless(withRuleNames(change, names)));
   const [first = "removed", ...rest] = changes;
-  const indent = `\n${" ".repeat(16)}`;
-  return [`${time}  ${id}  ${step}  ${first}`, ...rest].join(indent);
+  const head = `${time}  ${id}  ${step}  `;
+  return [`${head}${first}`, ...rest].join(`\n${" ".repeat(visibleLength(head))}`);
 }

@@ -13,6 +13,8 @@ export interface ChildOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Takes what the process writes. */
   readonly logFile: string;
+  /** Called with the process id of every life. */
+  readonly started: (name: string, pid: number) => void;
   /** Says one line to people. */
   readonly say: (text: string) => void;
   /** Called when it ended too often to be started again. */
@@ -75,6 +77,7 @@ export class Child {
     });
     closeSync(log);
     this.#process = child;
+    if (child.pid !== undefined) this.#options.started(this.name, child.pid);
     child.once("error", (error) => this.#fail(`can't be started: ${error.message}`));
     child.once("exit", (code, signal) => {
       if (!this.#stopping) void this.#restart(signal ?? `code ${code}`);

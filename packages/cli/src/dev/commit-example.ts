@@ -6,17 +6,13 @@ import { submit } from "../live/commit.ts";
 import type { Operator } from "../live/operator.ts";
 import { readLiveTree } from "../live/tree.ts";
 
-/**
- * Commits the example into an empty configuration and gives the number of its files; undefined if
- * there are commits already, so that what was changed since the first start stays.
- */
+/** Commits the example into an empty configuration and gives the number of its documents. */
 export async function commitExample(
   operator: Operator,
   directory: string,
   environment: string,
-): Promise<number | undefined> {
+): Promise<number> {
   const base = await readLiveTree(operator);
-  if (base.head !== undefined) return undefined;
   const files = await filesOfRepo(directory, environment);
   const sources = readSources(files, { layer: "core", environment });
   if (sources.findings.some((finding) => !finding.warning)) {

@@ -19,20 +19,9 @@ export async function followEvents(
   let live: LiveConfiguration | undefined;
   while (!signal.aborted) {
     try {
-      await using stream = await operator.open(
-        "version.watch",
-        WatchVersionsRequestSchema,
-        (inbox) => ({ inbox }),
-      );
-      const ended = new Promise<undefined>((resolve) => {
-        signal.addEventListener("abort", () => resolve(undefined), { once: true });
-      });
-      const frames = stream.frames[Symbol.asyncIterator]();
-      for (;;) {
-        const next = await Promise.race([frames.next(), ended]);
-        if (next === undefined || next.done === true) break;
-        const { body } = next.value;
-        if (body.case === "resync") break;
+      const request = (inbox: string) => ({ inbox });
+      const frames = operator.follow("version.watch", WatchVersionsRequestSchema, request, signal);
+      for await (const { body } of frames) {
         if (body.case !== "versions") continue;
         const steps = body.value.events.filter((event) => event.ack === "");
         if (steps.length === 0) continue;

@@ -7,6 +7,8 @@ import { type Reach, tryCommands } from "./try-commands.ts";
 export interface Presenter {
   /** A step of the start is done. */
   step(text: string): void;
+  /** A process was started. */
+  started(name: string, pid: number): void;
   /** Something happened. */
   say(text: string): void;
   /** The present state of every workload. */
@@ -31,6 +33,9 @@ class ScreenPresenter implements Presenter {
     this.#session = session;
     this.#screen = new LiveScreen(session.out, () => process.stdout.rows ?? 24);
   }
+
+  // People find processes in `ringwall status` and in the logs.
+  started(): void {}
 
   step(text: string): void {
     this.#session.out.lines([`${this.#session.out.paint.green("✓")} ${text}`]);
@@ -79,6 +84,8 @@ class LinePresenter implements Presenter {
     this.#session = session;
   }
 
+  started(): void {}
+
   step(text: string): void {
     this.#session.out.lines([text]);
   }
@@ -126,6 +133,10 @@ class JsonPresenter implements Presenter {
 
   constructor(session: Session) {
     this.#session = session;
+  }
+
+  started(name: string, pid: number): void {
+    this.#session.out.event({ event: "process", name, pid }, () => "");
   }
 
   step(text: string): void {

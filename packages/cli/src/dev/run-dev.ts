@@ -6,13 +6,14 @@ import { type Estate, readEstate } from "../live/estate.ts";
 import { type WorkloadView, workloadViews } from "../live/inventory-view.ts";
 import { listServices } from "../live/services.ts";
 import { listStatus } from "../live/status.ts";
+import { readLiveTree } from "../live/tree.ts";
 import type { Session } from "../session.ts";
 import { registerEstate } from "./adapter.ts";
 import { commitExample } from "./commit-example.ts";
 import { followEvents } from "./events.ts";
 import { type Presenter, presenterFor } from "./presenter.ts";
 import { Stack } from "./stack.ts";
-import { openStateDirectory } from "./state-directory.ts";
+import { holdsPolicies, openStateDirectory } from "./state-directory.ts";
 
 /** What `ringwall dev` runs. */
 export interface DevOptions {
@@ -45,6 +46,7 @@ export async function runDev(session: Session, options: DevOptions): Promise<voi
     environment: options.environment,
     processEnvironment: session.context.environment,
     say: (text) => presenter.say(text),
+    started: (name, pid) => presenter.started(name, pid),
     giveUp: (error) => failure.abort(error),
   });
   try {
@@ -53,7 +55,7 @@ export async function runDev(session: Session, options: DevOptions): Promise<voi
     stack.startServices();
     const globals = { ...session.globals, natsUrl: stack.natsUrl };
     await using operator = await connectOperator(globals, session.out, signal);
-    await prepare(operator, presenter, options, signal);
+    await prepare(operator, presenter, options, signal, await holdsPolicies(state.agents));
     await stack.startAgents(options.workloads);
     presenter.step(`${options.workloads.length} agents are dialling`);
     await present(operator, session, presenter, options, stack.natsUrl, signal);
@@ -71,15 +73,23 @@ async function prepare(
   presenter: Presenter,
   options: DevOptions,
   signal: AbortSignal,
+  agentsHavePolicies: boolean,
 ): Promise<void> {
   await servicesUp(operator, signal);
   presenter.step("version-keeper, registrar, renderer and agent-gateway are up");
-  const files = await commitExample(operator, options.example, options.environment);
-  presenter.step(
-    files === undefined
-      ? "the configuration of the last start is kept (--fresh begins anew)"
-      : `committed ${options.example}: ${files} documents for ${options.environment}`,
-  );
+  const { head } = await readLiveTree(operator);
+  if (head !== undefined) {
+    presenter.step("the configuration of the last start is kept (--fresh begins anew)");
+  } else if (agentsHavePolicies) {
+    // A lost configuration must not be papered over: agents know commits that it does not have.
+    presenter.step(
+      "the streams are empty, but agents have policies: the control plane is held. Restore " +
+        `${options.stateDirectory}/nats, or give it up: ringwall accept-state --expect 0`,
+    );
+  } else {
+    const files = await commitExample(operator, options.example, options.environment);
+    presenter.step(`committed ${options.example}: ${files} documents for ${options.environment}`);
+  }
   const { changed, problems } = await registerEstate(operator, options.workloads);
   presenter.step(
     changed === 0

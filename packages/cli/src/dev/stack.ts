@@ -19,6 +19,8 @@ export interface StackOptions {
   readonly environment: string;
   readonly processEnvironment: Readonly<Record<string, string | undefined>>;
   readonly say: (text: string) => void;
+  /** Called with the process id of everything that is started. */
+  readonly started: (name: string, pid: number) => void;
   /** Called when a process can't be kept running. */
   readonly giveUp: (error: CliError) => void;
 }
@@ -106,7 +108,7 @@ export class Stack implements AsyncDisposable {
   }
 
   #child(name: string, command: string, args: readonly string[]): Child {
-    const { root, processEnvironment, say, giveUp } = this.#options;
+    const { root, processEnvironment, say, started, giveUp } = this.#options;
     return new Child({
       name,
       command,
@@ -115,6 +117,7 @@ export class Stack implements AsyncDisposable {
       environment: processEnvironment,
       logFile: this.#logOf(name),
       say,
+      started,
       giveUp,
     });
   }

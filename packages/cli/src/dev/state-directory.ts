@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { CliError, messageOf, systemCode } from "../errors.ts";
 
@@ -42,6 +42,12 @@ export async function openStateDirectory(path: string, fresh: boolean): Promise<
     ...directory,
     [Symbol.asyncDispose]: () => rm(join(root, LOCK), { force: true }),
   };
+}
+
+/** True if agents have stored anything below the directory. */
+export async function holdsPolicies(agents: string): Promise<boolean> {
+  const entries = await readdir(agents, { recursive: true, withFileTypes: true });
+  return entries.some((entry) => entry.isFile());
 }
 
 async function takeLock(root: string): Promise<void> {

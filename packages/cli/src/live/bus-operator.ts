@@ -1,17 +1,10 @@
-import {
-  type DescMessage,
-  fromBinary,
-  type MessageInitShape,
-  type MessageShape,
-} from "@bufbuild/protobuf";
-import { createInbox, type NatsConnection, type Subscription } from "@nats-io/nats-core";
-import { type Api, api, type Bus, BusError, connectBus } from "@ringwall/bus";
-import { type WatchFrame, WatchFrameSchema, WatchResponseSchema } from "@ringwall/wire";
+import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { type Api, api, type Bus, BusError, connectBus, watch } from "@ringwall/bus";
+import type { WatchFrame } from "@ringwall/wire";
 import { CliError, messageOf } from "../errors.ts";
 import type { Globals } from "../globals.ts";
 import type { Out } from "../output/out.ts";
-import { type CreditLine, openCredit } from "./credit.ts";
-import { accepted, type CallOptions, type FrameStream, type Operator } from "./operator.ts";
+import type { CallOptions, Operator } from "./operator.ts";
 
 /** Connects as the options say: one line while NATS is away, or code 4 at once with `--no-retry`. */
 export async function connectOperator(
@@ -97,63 +90,28 @@ export class BusOperator implements Operator {
     }
   }
 
-  async open<Request extends DescMessage>(
+  async *follow<Request extends DescMessage>(
     verb: string,
     request: Request,
     body: (inbox: string) => MessageInitShape<Request>,
-  ): Promise<FrameStream> {
-    const inbox = createInbox(this.bus.inboxPrefix);
-    const subscription = this.#nc.subscribe(inbox);
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchFrame, void, void> {
+    const [noun, action] = splitVerb(verb);
     try {
-      const answer = accepted(
-        verb,
-        await this.call(verb, request, WatchResponseSchema, body(inbox)),
-      );
-      const credit = openCredit(this.#nc, answer);
-      return {
-        frames: frames(verb, subscription, credit),
-        [Symbol.asyncDispose]: async () => {
-          credit.close();
-          subscription.unsubscribe();
-        },
-      };
+      yield* watch(this.bus, { noun, verb: action, requestSchema: request, request: body, signal });
     } catch (error) {
-      subscription.unsubscribe();
-      throw error;
+      throw callFailure(verb, error);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.bus.close();
   }
-
-  get #nc(): NatsConnection {
-    return this.bus.nc;
-  }
 }
 
 function splitVerb(verb: string): [string, string] {
   const [noun = "", action = ""] = verb.split(".");
   return [noun, action];
-}
-
-async function* frames(
-  verb: string,
-  subscription: Subscription,
-  credit: CreditLine,
-): AsyncGenerator<WatchFrame> {
-  let expected = 1n;
-  for await (const message of subscription) {
-    const frame = fromBinary(WatchFrameSchema, message.data);
-    if (frame.seq !== expected) {
-      throw new CliError("transport", `${verb}: frame ${frame.seq} came, ${expected} was next`, {
-        hint: "the connection lost messages: run the command again",
-      });
-    }
-    expected += 1n;
-    credit.taken();
-    yield frame;
-  }
 }
 
 function callFailure(verb: string, error: unknown): Error {

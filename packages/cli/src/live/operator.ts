@@ -10,11 +10,6 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-/** A stream of frames that a service sends to an inbox. */
-export interface FrameStream extends AsyncDisposable {
-  readonly frames: AsyncIterable<WatchFrame>;
-}
-
 /** What the commands need of a connection: the operators' side of the bus. */
 export interface Operator extends AsyncDisposable {
   /** Calls `<prefix>.api.<noun>.<verb>` and gives the answer. Throws CliError `transport`. */
@@ -33,12 +28,16 @@ export interface Operator extends AsyncDisposable {
     body: MessageInitShape<Request>,
     waitMs: number,
   ): Promise<MessageShape<Response>[]>;
-  /** Opens a stream: `body` gets the inbox that the frames are sent to. */
-  open<Request extends DescMessage>(
+  /**
+   * Follows a streaming verb until the signal; a stream that breaks is opened again, which shows as
+   * another `endOfSnapshot`. `body` gets the inbox that the frames are sent to.
+   */
+  follow<Request extends DescMessage>(
     verb: string,
     request: Request,
     body: (inbox: string) => MessageInitShape<Request>,
-  ): Promise<FrameStream>;
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchFrame, void, void>;
 }
 
 const EXIT_OF_API: Readonly<Record<string, CliErrorCode>> = {

@@ -1,0 +1,185 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually, freePort } from "@ringwall/testkit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DevProcess, type DevWorkload } from "./dev-process.ts";
+import { WatchProcess } from "./watch-process.ts";
+
+interface Explanation {
+  readonly allowed: boolean;
+  readonly by: string;
+  readonly rules: readonly { readonly ruleset: string; readonly name: string }[];
+  readonly nearest?: { readonly ruleset: string; readonly misses: readonly { check: string }[] };
+}
+
+interface History {
+  readonly versions: readonly {
+    readonly version: number;
+    readonly from: number;
+    readonly changes: readonly string[];
+  }[];
+}
+
+const SERVICES = ["version-keeper", "registrar", "renderer", "agent-gateway", "agent"] as const;
+const ENFORCED = ["cache-1", "db-1", "db-2", "db-3", "payments-1", "payments-2"];
+
+function versionsOf(workloads: readonly DevWorkload[]): Record<string, number> {
+  return Object.fromEntries(workloads.map(({ id, version }) => [id, version]));
+}
+
+/** One life of one control plane: the steps build on each other. */
+describe("the shop", () => {
+  let stateDir: string;
+  let port: number;
+  let dev: DevProcess;
+
+  beforeAll(async () => {
+    stateDir = await mkdtemp(join(tmpdir(), "ringwall-e2e-"));
+    port = await freePort();
+    dev = new DevProcess(stateDir, port);
+    await dev.synced();
+  });
+
+  afterAll(async () => {
+    await dev.stop();
+    await rm(stateDir, { recursive: true, force: true });
+  });
+
+  it("is SYNCED in every mode, with the workload that has no address among them", () => {
+    expect(dev.workloads.length).toBeGreaterThanOrEqual(14);
+    expect(dev.workloads.every(({ version, acked }) => version > 0 && acked === version)).toBe(
+      true,
+    );
+    expect(new Set(dev.workloads.map(({ mode }) => mode))).toEqual(
+      new Set(["visibility", "simulation", "enforced"]),
+    );
+    expect(dev.workloads.find(({ id }) => id === "batch-2")?.state).toBe("SYNCED");
+  });
+
+  it("moves a workload into a role: the affected advance by one, the others stay", async () => {
+    const before = versionsOf(dev.workloads);
+    const target = ["explain", "batch-1", "api-1", "8080/tcp"];
+    expect(await dev.read<Explanation>(...target)).toMatchObject({
+      by: "mode",
+      nearest: { ruleset: "api", misses: [{ check: "peer" }] },
+    });
+    await using watch = await WatchProcess.start(dev);
+
+    const label = ["label", "batch-1", "role=web", "--wait=10"];
+    expect(await dev.read(...label)).toMatchObject({
+      changed: [expect.stringContaining("batch-1")],
+    });
+
+    const affected = ["api-1", "api-2", "batch-1", "db-2", "db-3"];
+    await eventually("every affected workload is seen to advance and to acknowledge", () =>
+      affected.every((id) => watch.steps(id).length > 0 && watch.acks(id).length > 0),
+    );
+    await dev.shows("the picture follows", (all) =>
+      affected.every((id) => versionsOf(all)[id] === (before[id] ?? 0) + 1),
+    );
+    const after = versionsOf(dev.workloads);
+    for (const [id, version] of Object.entries(before)) {
+      expect({ id, version: after[id] }).toEqual({
+        id,
+        version: affected.includes(id) ? version + 1 : version,
+      });
+    }
+    for (const api of ["api-1", "api-2"]) {
+      expect(watch.steps(api)).toMatchObject([
+        { changes: [expect.stringMatching(/^add peers \S+ \+10\.20\.8\.11\/32$/)] },
+      ]);
+    }
+    for (const replica of ["db-2", "db-3"]) {
+      expect(watch.steps(replica)).toMatchObject([
+        { changes: [expect.stringMatching(/^remove peers \S+ -10\.20\.8\.11\/32$/)] },
+      ]);
+    }
+    expect(await dev.read<Explanation>(...target)).toMatchObject({
+      allowed: true,
+      by: "rule",
+      rules: [{ ruleset: "api", name: "from-web" }],
+    });
+  });
+
+  it("shows the step in the workload's history and the commit in the configuration's", async () => {
+    const { versions } = await dev.read<History>("history", "api-1");
+    expect(versions[0]?.version).toBe((versions[0]?.from ?? 0) + 1);
+    expect(versions[0]?.changes[0]).toMatch(/^add peers /);
+    expect(await dev.read("history")).toMatchObject({
+      commits: [{ message: "label batch-1 role=web --wait=10".slice(0, 22) }, {}],
+    });
+  });
+
+  it("answers explain for a denial, an address and a route", async () => {
+    expect(await dev.read("explain", "stg-api-1", "payments-1", "8444/tcp")).toMatchObject({
+      allowed: false,
+      by: "none",
+    });
+    expect(await dev.read("explain", "10.200.3.4", "bastion-1", "22/tcp")).toMatchObject({
+      allowed: true,
+      by: "rule",
+    });
+    expect(await dev.read("explain", "route", "cart-1", "shop/payments")).toMatchObject({
+      selected: { route: "shop/payments-cart-stable" },
+      candidates: [
+        { route: "shop/payments-cart-stable", outcome: "selected" },
+        { route: "shop/payments-canary", outcome: "less-specific" },
+        {},
+      ],
+    });
+  });
+
+  it("keeps versions and states when each service crashes, and nothing advances", async () => {
+    const before = versionsOf(dev.workloads);
+    for (const service of SERVICES) await dev.crash(service);
+    await eventually(
+      "every service is ready again",
+      async () => {
+        const { stdout } = await dev.run("--json", "status");
+        return stdout;
+      },
+      (text) => /"converged": true/.test(text) && !/"ready": false/.test(text),
+      30_000,
+    );
+    await dev.synced();
+    expect(versionsOf(dev.workloads)).toEqual(before);
+    await using watch = await WatchProcess.start(dev);
+    await dev.read("label", "batch-1", "role=batch", "--wait=20");
+    await eventually("the next change is rendered", () => watch.steps("api-1").length > 0);
+    expect(watch.steps("web-1")).toEqual([]);
+    expect(versionsOf(dev.workloads)["web-1"]).toBe(before["web-1"]);
+  });
+
+  it("is held when its store is lost: nothing is pushed, every agent keeps its policy", async () => {
+    await dev.synced();
+    const before = versionsOf(dev.workloads);
+    expect(await dev.stop()).toBe(0);
+    const policies = await policiesOf(stateDir);
+    await rm(join(stateDir, "nats"), { recursive: true });
+
+    dev = new DevProcess(stateDir, port);
+    await dev.shows("every agent is held", (all) => all.every(({ state }) => state === "HELD"));
+
+    expect(dev.steps.join("\n")).toContain("held");
+    const { stdout } = await dev.run("status");
+    expect(stdout).toMatch(/held|no commit/i);
+    for (const id of ENFORCED) {
+      const shown = dev.workloads.find((workload) => workload.id === id);
+      expect(shown).toMatchObject({ version: 0, acked: before[id] });
+    }
+    expect(await policiesOf(stateDir)).toEqual(policies);
+  });
+});
+
+/** Everything that agents keep, by path below the agents' directory. */
+async function policiesOf(stateDir: string): Promise<Record<string, string>> {
+  const { readdir, readFile } = await import("node:fs/promises");
+  const root = join(stateDir, "agents");
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const read = files.sort().map(async (file) => [file, await readFile(file, "base64")] as const);
+  return Object.fromEntries(await Promise.all(read));
+}

@@ -164,15 +164,12 @@ export class PartitionWriter {
       return false;
     }
     const full = position.emitted === undefined || this.#wantFull;
-    const unreadable = full ? registry.unreadableIn(this.#partition) : [];
-    if (unreadable.length > 0) {
-      // A full batch would say that they are gone.
-      context.outbox.log("error", "no full batch: registry records can't be read", {
-        partition: this.#partition,
-        workloads: unreadable.join(" "),
-      });
+    // A full batch would say that a workload whose record can't be read is gone.
+    const blocked = full && registry.unreadableIn(this.#partition).length > 0;
+    if (blocked) {
+      context.outbox.count("ringwall_render_blocked_total");
     }
-    return unreadable.length === 0;
+    return !blocked;
   }
 
   /** Asks for marks, then waits until the registry shows them or it is time to ask again. */

@@ -1,4 +1,4 @@
-import type { Effect, Message } from "@ringwall/actor";
+import { type Effect, type Message, newTrace } from "@ringwall/actor";
 import { eventually, type NatsServer, startNats } from "@ringwall/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Bus, connectBus, ensureTopology } from "../index.ts";
@@ -253,7 +253,39 @@ describe("an ordered reader", () => {
   });
 });
 
+describe("traces", () => {
+  it("travel with appends, publishes and requests", async () => {
+    const trace = newTrace(Math.random);
+    a.run({ kind: "listen", listener: "l", subject: "rw.internal.x.y" });
+    a.run({ ...append("traced", "x"), trace } as Effect, {
+      kind: "read-last",
+      tag: "read",
+      stream: "VERSIONS",
+      subject: version(0),
+    });
+    expect(await answer("read")).toMatchObject({ record: { headers: { traceparent: trace } } });
+    const subject = "rw.internal.x.y";
+    a.run({ kind: "publish", subject, payload: bytes("p"), trace });
+    a.run({ kind: "request", tag: "r", subject, payload: bytes("r"), timeoutMs: 200, trace });
+    await eventually(
+      "both deliveries",
+      () => a.seen.filter((message) => message.kind === "delivery" && message.trace === trace),
+      (deliveries) => deliveries.length === 2,
+    );
+  });
+});
+
 describe("reads and trims", () => {
+  it("wait for a server that is away and come back soon after it does", async () => {
+    a.run(append("1", "one"));
+    await answer("1");
+    await nats.kill();
+    await eventually("the disconnect", () => !bus.connected);
+    a.run({ kind: "read-last", tag: "away", stream: "VERSIONS", subject: version(0) });
+    await nats.restart();
+    expect(await answer("away", 3000)).toMatchObject({ record: { sequence: 1 } });
+  });
+
   it("reads the last message of a subject and one by its sequence", async () => {
     a.run(
       append("1", "one"),

@@ -6,6 +6,7 @@ import { fromWire } from "./headers.ts";
 
 const ATTEMPTS = 3;
 const PAUSE_MS = 200;
+const CONNECT_MS = 5000;
 
 /** The present state of a stream. */
 export interface StreamState {
@@ -16,7 +17,7 @@ export interface StreamState {
 
 /** Reads the last message of a subject from the stream's leader; answers `read` with tag "". */
 export function readLast(bus: Bus, stream: string, subject: string, tag = ""): Promise<Outcome> {
-  return attempt(async () => {
+  return attempt(bus, async () => {
     const message = await bus.jsm.streams.getMessage(bus.names.stream(stream), {
       last_by_subj: subject,
     });
@@ -26,7 +27,7 @@ export function readLast(bus: Bus, stream: string, subject: string, tag = ""): P
 
 /** Reads the message at one sequence from the stream's leader. */
 export function readAt(bus: Bus, stream: string, seq: number, tag: string): Promise<Outcome> {
-  return attempt(async () => {
+  return attempt(bus, async () => {
     const message = await bus.jsm.streams.getMessage(bus.names.stream(stream), { seq });
     return { kind: "read", tag, record: message === null ? undefined : toRecord(message) };
   });
@@ -34,7 +35,7 @@ export function readAt(bus: Bus, stream: string, seq: number, tag: string): Prom
 
 /** Reads a stream's creation time and sequences. */
 export function readStreamInfo(bus: Bus, stream: string, tag: string): Promise<Outcome> {
-  return attempt(async () => ({
+  return attempt(bus, async () => ({
     kind: "stream-info",
     tag,
     ...(await streamState(bus, bus.names.stream(stream))),
@@ -75,11 +76,16 @@ export function failureOf(error: unknown): Outcome {
 }
 
 async function attempt(
+  bus: Bus,
   read: () => Promise<NonNullable<Extract<Outcome, { ok: true }>["message"]>>,
 ): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
+    await bus.whenConnected(CONNECT_MS);
+    // A reconnect means that the answer is lost; there is no use in waiting for it.
+    const lost = Promise.withResolvers<never>();
+    const takeBack = bus.onReconnect(() => lost.reject(new Error("the connection was lost")));
     try {
-      return { ok: true, message: await read() };
+      return { ok: true, message: await Promise.race([read(), lost.promise]) };
     } catch (error) {
       const outcome = failureOf(error);
       // An answer of the server is final; a lost one is asked for again.
@@ -90,6 +96,8 @@ async function attempt(
         return outcome;
       }
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * tries));
+    } finally {
+      takeBack();
     }
   }
 }

@@ -70,9 +70,11 @@ export class OrderedReader {
 
   /** Begins anew behind the last delivered message, for example after a reconnect. */
   restart(): void {
-    if (this.#state.kind === "following") {
+    if (this.#state.kind !== "ended") {
       this.#leaveConsumer();
+      clearTimeout(this.#timer);
       this.#state = { kind: "starting" };
+      this.#retryMs = RETRY_MIN_MS;
       void this.#start();
     }
   }

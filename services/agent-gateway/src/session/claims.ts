@@ -78,7 +78,7 @@ export class Claims {
       problem = "the keeper's answer can't be read";
     }
     session.words = problem;
-    session.retryAtMs = nowMs + RETRY_MS;
+    session.claimAtMs = nowMs + RETRY_MS;
     return session;
   }
 
@@ -88,7 +88,7 @@ export class Claims {
       const partition = Number(tag.slice(VERIFY_TAG.length));
       for (const session of this.#verifying.get(partition) ?? []) {
         session.claim = "none";
-        session.retryAtMs = nowMs + RETRY_MS;
+        session.claimAtMs = nowMs + RETRY_MS;
       }
       this.#verifying.delete(partition);
       this.#asking.delete(partition);
@@ -97,7 +97,7 @@ export class Claims {
     const session = this.#close(tag);
     if (session !== undefined) {
       session.words = "no keeper answers";
-      session.retryAtMs = nowMs + RETRY_MS;
+      session.claimAtMs = nowMs + RETRY_MS;
     }
     return session;
   }

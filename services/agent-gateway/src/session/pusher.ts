@@ -114,7 +114,8 @@ export class Pusher {
         return;
       case "contradiction":
         this.#show(session, AgentState.PENDING, `its claim contradicts the log ${session.words}`);
-        if (this.#isDue(session)) {
+        this.#blocked.add(session);
+        if (this.#moment.monotonicMs >= session.claimAtMs) {
           this.#parts.claims.advance(session);
         }
         return;

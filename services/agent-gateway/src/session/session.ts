@@ -93,6 +93,8 @@ export class Session {
   /** True if only a snapshot can bring the agent on. */
   needsSnapshot = false;
   claim: ClaimStage = "none";
+  /** Monotonic time before which no claim is made again. */
+  claimAtMs = 0;
   /** True while a chunked snapshot is under way. */
   transferring = false;
 

@@ -29,7 +29,8 @@ const UNFLUSHED_BYTES = 8 * 1024 * 1024;
 export interface NatsDriverParts {
   readonly bus: Bus;
   readonly clock: Clock;
-  readonly telemetry: Telemetry;
+  /** Takes the effects that are telemetry's. */
+  readonly telemetry: Pick<Telemetry, "perform">;
   /** Service and instance, for the names of consumers. */
   readonly owner: string;
   /** Told when the actor says whether it serves. */
@@ -130,7 +131,7 @@ export class NatsDriver implements Driver {
     }
     if (!bus.connected) {
       // At most once: what can't be sent now is not kept.
-      telemetry.metrics.count({ name: "ringwall_bus_publish_dropped_total" });
+      telemetry.perform({ kind: "count", name: "ringwall_bus_publish_dropped_total" });
       done(DONE);
       return;
     }

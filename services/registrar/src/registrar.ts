@@ -13,10 +13,8 @@ import { MARKER_TTL_MS, Registry, type RegistryChange } from "./registry.ts";
 import { RegistryMetrics } from "./registry-metrics.ts";
 import type { Delivery } from "./reply.ts";
 import { Scopes } from "./scopes.ts";
+import { LEASE_SLOT, SLOT_NAMES } from "./slot-names.ts";
 import { WriteEndpoints } from "./write-endpoints.ts";
-
-/** Slot of the registrar that counts leases. */
-const LEASE_SLOT = "registrar.leases";
 
 const FOLLOW_TIMER = "registry.follow";
 const FOLLOW_AGAIN_MS = 300;
@@ -381,11 +379,6 @@ export class Registrar implements Reducer {
 export function createRegistrar(env: RegistrarEnv): Registrar {
   return new Registrar(env);
 }
-
-const SLOT_NAMES = [
-  ...Array.from({ length: PARTITIONS }, (_, partition) => `registrar.${partition}`),
-  LEASE_SLOT,
-];
 
 function numberOf(name: string, head: string): number | undefined {
   const [first, number] = name.split(".");

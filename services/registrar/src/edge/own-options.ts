@@ -22,7 +22,22 @@ export const OWN_OPTIONS: readonly OwnOption[] = [
     default: "600000",
     help: "silence after which a workload is no longer a peer",
   },
+  {
+    key: "kubernetes",
+    variable: "RINGWALL_KUBERNETES",
+    default: "off",
+    help: "on: pods of the cluster of KUBECONFIG or of this pod's account become workloads",
+  },
 ];
+
+/** True if the registrar reads a cluster. Throws RangeError on a value other than on and off. */
+export function readsKubernetes(options: Readonly<Record<string, string>>): boolean {
+  const value = options.kubernetes ?? "off";
+  if (value !== "on" && value !== "off") {
+    throw new RangeError(`--kubernetes is "${value}"; it must be on or off`);
+  }
+  return value === "on";
+}
 
 /**
  * Reads the registrar's options from texts. Throws RangeError on a value that is not allowed, and

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import type { OwnOption, ServiceEnv } from "@ringwall/bus";
+import { BusError, type OwnOption, type ServiceEnv } from "@ringwall/bus";
 import type { RegistrarEnv, RegistrarOptions, Scope } from "../options.ts";
+import { Scopes } from "../scopes.ts";
 
 /** Options of the registrar beside the common ones. */
 export const OWN_OPTIONS: readonly OwnOption[] = [
@@ -30,18 +31,18 @@ export const OWN_OPTIONS: readonly OwnOption[] = [
   },
 ];
 
-/** True if the registrar reads a cluster. Throws RangeError on a value other than on and off. */
+/** True if the registrar reads a cluster. Throws BusError `invalid-option` on a value other than on and off. */
 export function readsKubernetes(options: Readonly<Record<string, string>>): boolean {
   const value = options.kubernetes ?? "off";
   if (value !== "on" && value !== "off") {
-    throw new RangeError(`--kubernetes is "${value}"; it must be on or off`);
+    throw invalid(`--kubernetes is "${value}"; it must be on or off`);
   }
   return value === "on";
 }
 
 /**
- * Reads the registrar's options from texts. Throws RangeError on a value that is not allowed, and
- * the file system's error for a scopes file that can't be read.
+ * Reads the registrar's options from texts. Throws BusError `invalid-option` on a value that is not
+ * allowed and on a scopes file that can't be read.
  */
 export function registrarEnv(env: ServiceEnv): RegistrarEnv {
   const { names, instance, environment, options } = env;
@@ -52,7 +53,7 @@ function registrarOptions(texts: Readonly<Record<string, string>>): RegistrarOpt
   const staleAfterMs = milliseconds("stale-after-ms", texts.staleAfterMs);
   const expireAfterMs = milliseconds("expire-after-ms", texts.expireAfterMs);
   if (expireAfterMs <= staleAfterMs) {
-    throw new RangeError(
+    throw invalid(
       `--expire-after-ms is ${expireAfterMs}; it must be above --stale-after-ms, which is ${staleAfterMs}`,
     );
   }
@@ -63,31 +64,49 @@ function registrarOptions(texts: Readonly<Record<string, string>>): RegistrarOpt
 function milliseconds(flag: string, text: string | undefined): number {
   const value = /^\d{1,9}$/.test(text ?? "") ? Number(text) : Number.NaN;
   if (!(value >= 1_000)) {
-    throw new RangeError(`--${flag} is "${text}"; it must be a whole number from 1000`);
+    throw invalid(`--${flag} is "${text}"; it must be a whole number from 1000`);
   }
   return value;
 }
 
 function readScopes(file: string): Record<string, Scope> {
-  const value: unknown = JSON.parse(readFileSync(file, "utf8"));
+  const value = parseFile(file);
   if (!isObject(value)) {
-    throw new RangeError(`${file}: scopes must be an object by namespace`);
+    throw invalid(`${file}: scopes must be an object by namespace`);
   }
-  return Object.fromEntries(
+  const scopes = Object.fromEntries(
     Object.entries(value).map(([namespace, scope]) => [
       namespace,
       readScope(file, namespace, scope),
     ]),
   );
+  try {
+    new Scopes(scopes);
+  } catch (error) {
+    throw invalid(`${file}: ${describe(error)}`);
+  }
+  return scopes;
+}
+
+function parseFile(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw invalid(`--scopes ${file} can't be read: ${describe(error)}`);
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function readScope(file: string, namespace: string, value: unknown): Scope {
   if (!isObject(value)) {
-    throw new RangeError(`${file}: scope ${namespace} must be an object`);
+    throw invalid(`${file}: scope ${namespace} must be an object`);
   }
   const unknown = Object.keys(value).find((key) => key !== "services" && key !== "subnets");
   if (unknown !== undefined) {
-    throw new RangeError(`${file}: scope ${namespace}: "${unknown}" is unknown; services, subnets`);
+    throw invalid(`${file}: scope ${namespace}: "${unknown}" is unknown; services, subnets`);
   }
   return {
     ...texts(file, namespace, "services", value.services),
@@ -105,9 +124,13 @@ function texts(
     return {};
   }
   if (!Array.isArray(value) || !value.every((each) => typeof each === "string")) {
-    throw new RangeError(`${file}: scope ${namespace}: ${key} must be a list of texts`);
+    throw invalid(`${file}: scope ${namespace}: ${key} must be a list of texts`);
   }
   return { [key]: value };
+}
+
+function invalid(message: string): BusError {
+  return new BusError("invalid-option", message);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -5,6 +5,7 @@ export default defineConfig({
     include: [
       "packages/*/src/**/*.test.ts",
       "services/*/src/**/*.test.ts",
+      "test/declared/**/*.test.ts",
       "test/e2e/**/*.test.ts",
       "test/vectors/**/*.test.ts",
     ],

@@ -8,7 +8,7 @@ import type { Finding } from "./finding.ts";
  * - `ledger`: a ledger can't be read, or is not of this environment
  * - `rounds`: a pull did not come to rest
  * - `transport`: a tree could not be read or written as a whole
- * - `confirm`: the target holds something and nobody said that it may be replaced
+ * - `changed`: the live side is not what it was when it was read
  */
 export type DeclaredErrorCode =
   | "deploy_tree_invalid"
@@ -18,7 +18,7 @@ export type DeclaredErrorCode =
   | "ledger"
   | "rounds"
   | "transport"
-  | "confirm";
+  | "changed";
 
 /** The only error of this package. Its text and its findings never hold a value of a file. */
 export class DeclaredError extends Error {

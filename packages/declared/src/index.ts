@@ -1,3 +1,5 @@
+export { MaskedText } from "./diff/masked-text.ts";
+export { type DiffFile, unifiedDiff } from "./diff/unified-diff.ts";
 export { DeclaredError, type DeclaredErrorCode } from "./errors.ts";
 export { type Finding, type FindingCode, SECRET_CODES } from "./finding.ts";
 export { type JsonFormat, jsonFormat } from "./json/json-format.ts";

@@ -131,7 +131,7 @@ function fixpoint(
     const drops =
       "findings" in outcome
         ? dropsOf(outcome.findings, owners, input.profile, kept)
-        : mismatchDrops(outcome.rendered, kept);
+        : mismatchDrops(input.profile, outcome.rendered, kept);
     if ("rendered" in outcome && drops.size === 0) return { rendered: outcome.rendered, tree };
     for (const [path, drop] of drops) {
       skipped.push({ path, ...drop });
@@ -215,8 +215,8 @@ function unitAbove(path: string, profile: Profile, kept: KeptUnits): string | un
   return [...kept.core.keys(), ...kept.environment.keys()].find((key) => key.startsWith(folder));
 }
 
-function mismatchDrops(rendered: Rendered, kept: KeptUnits): Drops {
-  const found = mismatches(rendered, kept);
+function mismatchDrops(profile: Profile, rendered: Rendered, kept: KeptUnits): Drops {
+  const found = mismatches(profile, rendered, kept);
   const drops: Drops = new Map();
   for (const key of sortPaths([...found.keys()])) {
     const mismatch = found.get(key);

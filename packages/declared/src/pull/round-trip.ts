@@ -1,4 +1,5 @@
 import { firstDifference } from "../plan/difference.ts";
+import { keepsLayers, type Profile } from "../profile/profile.ts";
 import { isKeepFile } from "../render/collect.ts";
 import type { Rendered } from "../render/render.ts";
 import type { Content } from "../tree/content.ts";
@@ -18,29 +19,56 @@ export interface Mismatch {
 }
 
 /**
- * Compares what was rendered with the effective live copy of every unit: the environment's if there
- * is one, else core's. Gives the units that differ.
+ * Compares what was rendered with what is live and gives the units that differ: with the effective
+ * copy of every unit, the environment's if there is one, else core's; where both layers are written,
+ * each layer with its own.
  */
-export function mismatches(rendered: Rendered, kept: KeptUnits): Map<string, Mismatch> {
+export function mismatches(
+  profile: Profile,
+  rendered: Rendered,
+  kept: KeptUnits,
+): Map<string, Mismatch> {
   const found = new Map<string, Mismatch>();
-  const made = unitsOf(rendered.tree);
-  const effective = new Map([...kept.core, ...kept.environment]);
-  for (const [key, unit] of effective) {
-    const rest = made.get(key)?.files ?? new Map<string, Content>();
-    const path = firstDifferent(rest, unit.files);
-    if (path !== undefined) found.set(key, explain(key, path, rest, unit.files, rendered, kept));
-  }
-  for (const [key, unit] of made) {
-    if (effective.has(key)) continue;
-    for (const path of [key, ...unit.files.keys()]) {
-      const owner = keyAbove(path, effective);
-      if (owner !== undefined && !found.has(owner)) {
-        found.set(owner, { detail: `renders the unit ${key}, which is not live` });
-      }
-    }
+  if (keepsLayers(profile)) {
+    compare(unitsOf(rendered.layers.core), kept.core, rendered, kept, found);
+    compare(unitsOf(rendered.layers.environment), kept.environment, rendered, kept, found);
+  } else {
+    const effective = new Map([...kept.core, ...kept.environment]);
+    compare(unitsOf(rendered.tree), effective, rendered, kept, found);
   }
   return found;
 }
+
+function compare(
+  made: ReadonlyMap<string, Unit>,
+  live: ReadonlyMap<string, Unit>,
+  rendered: Rendered,
+  kept: KeptUnits,
+  found: Map<string, Mismatch>,
+): void {
+  for (const [key, unit] of live) {
+    const rest = made.get(key)?.files ?? NO_FILES;
+    const path = firstDifferent(rest, unit.files);
+    if (path === undefined || found.has(key)) continue;
+    found.set(key, explain(key, path, rest, unit.files, rendered, kept));
+  }
+  for (const key of made.keys()) {
+    if (live.has(key)) continue;
+    for (const owner of ownersOf(key, live)) {
+      if (found.has(owner)) continue;
+      found.set(owner, { detail: `makes the unit ${key}, which is not live` });
+    }
+  }
+}
+
+/** The live unit in whose folder a made unit stands, else those that stand in its folder. */
+function ownersOf(key: string, live: ReadonlyMap<string, Unit>): string[] {
+  const above = keyAbove(key, live);
+  if (above !== undefined) return [above];
+  return [...live.keys()].filter((each) => each.startsWith(`${key}/`));
+}
+
+const NO_FILES: ReadonlyMap<string, Content> = new Map();
 
 function firstDifferent(
   made: ReadonlyMap<string, Content>,

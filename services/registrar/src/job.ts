@@ -2,6 +2,9 @@ import type { RowProblem } from "@ringwall/wire";
 import type { Operation } from "./operation.ts";
 import type { Refusal } from "./report.ts";
 
+/** A job that waited longer is refused: whoever asked has given up and may have asked for more. */
+export const JOB_AGE_MAX_MS = 5_000;
+
 /** How a job ended. */
 export type Settlement =
   | {
@@ -18,6 +21,8 @@ export interface Job {
   readonly id: string;
   readonly operation: Operation;
   readonly trace?: string;
+  /** Monotonic time at which it came in. */
+  readonly sinceMs: number;
   /** Called exactly once. */
   readonly settle: (settlement: Settlement) => void;
 }

@@ -1,158 +1,23 @@
-import { create, fromBinary } from "@bufbuild/protobuf";
-import type { AppendEffect, Effect, FailureCode } from "@ringwall/actor";
-import { names, partitionOf } from "@ringwall/bus";
+import { create } from "@bufbuild/protobuf";
+import { partitionOf } from "@ringwall/bus";
 import {
-  PartitionOwnerSchema,
   Presence,
   PresenceMarkSchema,
   ReportWorkloadRequestSchema,
-  WorkloadRecordSchema,
   WorkloadSource,
 } from "@ringwall/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Settlement } from "./job.ts";
 import { JOBS_MAX } from "./job-queue.ts";
-import type { Operation } from "./operation.ts";
-import { Outbox } from "./outbox.ts";
-import { PartitionWriter } from "./partition-writer.ts";
-import { Registry } from "./registry.ts";
-import { Scopes } from "./scopes.ts";
 import { MemoryStream } from "./testing/memory-stream.ts";
+import { instance, NAMES, WriterInstance } from "./testing/writer-instance.ts";
 
-const NAMES = names("t");
 /** Ids of one partition. */
 const IDS = Array.from({ length: 5_000 }, (_, each) => `w-${each}`).filter(
   (id) => partitionOf(id) === 7,
 );
 const [A = "", B = "", C = ""] = IDS;
-
-/** One instance's writer of partition 7 on a shared stream. */
-class Instance {
-  readonly stream: MemoryStream;
-  readonly registry = new Registry(NAMES);
-  readonly out = new Outbox();
-  readonly writer: PartitionWriter;
-  readonly settled: Settlement[] = [];
-  readonly pending: Effect[] = [];
-  serving = false;
-  #read = 0;
-  #writes = 0;
-
-  constructor(stream: MemoryStream, name: string) {
-    this.stream = stream;
-    this.writer = new PartitionWriter(
-      {
-        names: NAMES,
-        instance: name,
-        registry: this.registry,
-        scopes: new Scopes(),
-        out: this.out,
-        moment: () => ({ wallMs: 5_000, monotonicMs: 0, random: () => 0.5 }),
-        writeId: () => {
-          this.#writes += 1;
-          return `${name}:${this.#writes}`;
-        },
-        serving: (_, serving) => {
-          this.serving = serving;
-        },
-        vanished: (id) => {
-          this.registry.drop(id);
-        },
-      },
-      7,
-    );
-  }
-
-  /** Folds what the stream holds that was not folded yet. */
-  fold(): void {
-    for (const record of this.stream.lastPerSubject(NAMES.registryAll)) {
-      if (record.sequence > this.#read) {
-        this.registry.apply(record);
-        this.writer.folded(record);
-      }
-    }
-    this.#read = this.stream.sequence;
-  }
-
-  submit(id: string, operation: Operation): void {
-    this.writer.submit({ id, operation, settle: (each) => this.settled.push(each) });
-  }
-
-  report(id: string, app: string): void {
-    const request = create(ReportWorkloadRequestSchema, {
-      id,
-      source: WorkloadSource.OPERATOR,
-      labels: { app },
-    });
-    this.submit(id, { kind: "report", request });
-  }
-
-  /** The append that waits for its acknowledgement. */
-  inFlight(): AppendEffect | undefined {
-    this.#gather();
-    return this.pending.find((each) => each.kind === "append");
-  }
-
-  /** Performs the oldest effect; false if there is none. */
-  perform(fail?: FailureCode): boolean {
-    this.#gather();
-    const effect = this.pending.shift();
-    if (effect?.kind === "append") {
-      const stored = fail === undefined ? this.stream.append(effect) : undefined;
-      if (stored === undefined) {
-        this.writer.failed(effect.tag, fail ?? "fence-lost", "");
-      } else {
-        this.writer.appended(effect.tag, stored.sequence);
-      }
-    } else if (effect?.kind === "follow") {
-      for (const record of this.stream.lastPerSubject(effect.filters[0] ?? "")) {
-        this.writer.reloadRecord(effect.reader, record);
-      }
-      this.writer.reloadEnded(effect.reader, this.stream.sequence);
-    } else if (effect?.kind === "again") {
-      this.writer.pump();
-    } else if (effect?.kind === "timer") {
-      this.writer.retry();
-    }
-    return effect !== undefined;
-  }
-
-  settle(): void {
-    while (this.perform()) {
-      this.fold();
-    }
-  }
-
-  owner() {
-    const [record] = this.stream.lastPerSubject(NAMES.registryOwner(7));
-    return fromBinary(PartitionOwnerSchema, record?.payload ?? new Uint8Array());
-  }
-
-  labels(): Record<string, string | undefined> {
-    return Object.fromEntries(
-      this.stream
-        .lastPerSubject(NAMES.registryPartition(7))
-        .filter((record) => record.payload.length > 0 && !record.subject.endsWith("OWNER"))
-        .map((record) => fromBinary(WorkloadRecordSchema, record.payload))
-        .map((record) => [record.id, record.labels.app]),
-    );
-  }
-
-  #gather(): void {
-    const effects = this.out.take().flatMap((each) => (each.kind === "fork" ? each.effects : each));
-    this.pending.push(...effects.filter((each) => WAITED.has(each.kind)));
-  }
-}
-
-const WAITED = new Set(["append", "follow", "again", "timer"]);
-
-function instance(stream = new MemoryStream(), name = "one"): Instance {
-  const made = new Instance(stream, name);
-  made.fold();
-  made.writer.gain();
-  return made;
-}
 
 describe("the writer of a partition", () => {
   it("serves once its owner key is written", () => {
@@ -243,7 +108,7 @@ describe("the writer of a partition", () => {
     one.settle();
     one.submit(A, { kind: "deregister" });
     one.perform();
-    const two = new Instance(one.stream, "two");
+    const two = new WriterInstance(one.stream, "two");
     two.fold();
     one.stream.expire(NAMES.registryWorkload(7, A));
     two.writer.gain();
@@ -307,6 +172,22 @@ describe("the writer of a partition", () => {
     expect(one.settled).toHaveLength(JOBS_MAX + 2);
     one.report(A, "1");
     expect(one.settled.at(-1)).toMatchObject({ code: "unavailable" });
+  });
+
+  it("refuses requests that waited longer than anybody waits for their answer", () => {
+    const one = instance();
+    one.settle();
+    one.report(A, "1");
+    one.report(B, "1");
+    one.nowMs += 6_000;
+    one.report(C, "1");
+    one.settle();
+    expect(one.settled).toMatchObject([
+      { kind: "done" },
+      { kind: "refused", code: "unavailable" },
+      { kind: "done" },
+    ]);
+    expect(one.labels()).toEqual({ [A]: "1", [C]: "1" });
   });
 
   it("voids a presence that was judged by an older record", () => {

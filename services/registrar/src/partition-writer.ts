@@ -1,39 +1,21 @@
 import { toBinary } from "@bufbuild/protobuf";
-import type { AppendEffect, FailureCode, Moment, StoredRecord } from "@ringwall/actor";
-import { HEADER, type Names, purgeHeaders } from "@ringwall/bus";
+import type { AppendEffect, FailureCode, StoredRecord } from "@ringwall/actor";
+import { HEADER, purgeHeaders } from "@ringwall/bus";
 import { PartitionOwnerSchema, type WorkloadRecord, WorkloadRecordSchema } from "@ringwall/wire";
-import type { Job } from "./job.ts";
+import { JOB_AGE_MAX_MS, type Job } from "./job.ts";
 import { JobQueue } from "./job-queue.ts";
 import { type Current, operate, type Result } from "./operation.ts";
-import type { Outbox } from "./outbox.ts";
 import { OwnerKey } from "./owner-key.ts";
 import { PartitionReload } from "./partition-reload.ts";
-import { MARKER_TTL_MS, type Registry } from "./registry.ts";
+import { MARKER_TTL_MS } from "./registry.ts";
 import { refused } from "./report.ts";
-import type { Scopes } from "./scopes.ts";
+import type { WriterHost } from "./writer-host.ts";
 
 /** Workloads that are judged in one step at most. */
 const JUDGED_PER_STEP = 64;
 
 /** Pause after the bus could not store a write. */
 const RETRY_MS = 1_000;
-
-/** What the writers of all partitions share. */
-export interface WriterHost {
-  readonly names: Names;
-  readonly instance: string;
-  readonly registry: Registry;
-  readonly scopes: Scopes;
-  readonly out: Outbox;
-  /** The moment of this step. */
-  readonly moment: () => Moment;
-  /** A new id for a fenced write. */
-  readonly writeId: () => string;
-  /** Told when the partition begins or ends to take requests. */
-  readonly serving: (partition: number, serving: boolean) => void;
-  /** Told when a workload turns out to be gone although its removal was never read. */
-  readonly vanished: (id: string) => void;
-}
 
 /**
  * What the writer is doing:
@@ -111,7 +93,8 @@ export class PartitionWriter {
   }
 
   /** Takes a request in. */
-  submit(job: Job): void {
+  submit(request: Omit<Job, "sinceMs">): void {
+    const job = { ...request, sinceMs: this.#host.moment().monotonicMs };
     if (this.#state.kind === "released" || this.#state.kind === "waiting") {
       this.#refuse([job], "its partition has no writer here at the moment");
       return;
@@ -219,8 +202,15 @@ export class PartitionWriter {
       if (jobs === undefined) {
         return;
       }
-      this.#judge(jobs);
+      this.#judge(this.#fresh(jobs));
     }
+  }
+
+  #fresh(jobs: readonly Job[]): readonly Job[] {
+    const oldestMs = this.#host.moment().monotonicMs - JOB_AGE_MAX_MS;
+    const late = jobs.filter((job) => job.sinceMs < oldestMs);
+    this.#refuse(late, "it waited too long");
+    return late.length === 0 ? jobs : jobs.filter((job) => job.sinceMs >= oldestMs);
   }
 
   #judge(jobs: readonly Job[]): void {

@@ -59,8 +59,11 @@ export class Registrar implements Reducer {
     this.#env = env;
     this.#registry = new Registry(names);
     this.#slots = new Slots({ names, instance, service: "registrar", slots: SLOT_NAMES });
-    this.#writes = new WriteEndpoints(names, out, (partition, job) => {
-      this.#writers[partition]?.submit(job);
+    this.#writes = new WriteEndpoints({
+      names,
+      out,
+      claims: this.#registry.indexes.claims,
+      submit: (partition, job) => this.#writers[partition]?.submit(job),
     });
     const host = {
       names,
@@ -110,7 +113,8 @@ export class Registrar implements Reducer {
   }
 
   step(message: Message, moment: Moment): readonly Effect[] {
-    this.#moment = moment;
+    // Records keep whole milliseconds; a clock may give parts of them.
+    this.#moment = { ...moment, wallMs: Math.floor(moment.wallMs) };
     this.#take(message);
     this.#watches.step(message, moment);
     this.#ownership(message);

@@ -1,6 +1,7 @@
-import type { DescMessage } from "@bufbuild/protobuf";
+import { create, type DescMessage } from "@bufbuild/protobuf";
 import type { Effect } from "@ringwall/actor";
 import { type Names, partitionOf } from "@ringwall/bus";
+import { usableAddresses } from "@ringwall/endpointmeta";
 import {
   AdmitWorkloadRequestSchema,
   AdmitWorkloadResponseSchema,
@@ -10,9 +11,13 @@ import {
   MarkEnforcedResponseSchema,
   MarkPresenceRequestSchema,
   MarkPresenceResponseSchema,
+  type ReportWorkloadRequest,
   ReportWorkloadRequestSchema,
   ReportWorkloadResponseSchema,
+  type RowProblem,
+  RowProblemSchema,
 } from "@ringwall/wire";
+import type { AddressClaims } from "./address-claims.ts";
 import { gather, type Job, type Settlement } from "./job.ts";
 import type { Operation } from "./operation.ts";
 import type { Outbox } from "./outbox.ts";
@@ -23,19 +28,32 @@ const VERBS = ["report", "deregister", "admit", "enforced", "presence"] as const
 
 type Verb = (typeof VERBS)[number];
 
+/** Workloads that a contested address names. */
+const CLAIMANTS_NAMED = 5;
+
 /** Hands a job to the writer of a partition. */
-export type Submit = (partition: number, job: Job) => void;
+export type Submit = (partition: number, job: Omit<Job, "sinceMs">) => void;
+
+/** What the endpoints are made of. */
+export interface WriteEndpointsParts {
+  readonly names: Names;
+  readonly out: Outbox;
+  readonly claims: AddressClaims;
+  readonly submit: Submit;
+}
 
 /** Requests that write workloads, each on the subject of its partition. */
 export class WriteEndpoints {
   readonly #names: Names;
   readonly #out: Outbox;
+  readonly #claims: AddressClaims;
   readonly #submit: Submit;
 
-  constructor(names: Names, out: Outbox, submit: Submit) {
-    this.#names = names;
-    this.#out = out;
-    this.#submit = submit;
+  constructor(parts: WriteEndpointsParts) {
+    this.#names = parts.names;
+    this.#out = parts.out;
+    this.#claims = parts.claims;
+    this.#submit = parts.submit;
   }
 
   /** Begins to listen for a partition. */
@@ -100,8 +118,22 @@ export class WriteEndpoints {
       reply(this.#out, delivery.replyTo, schema, {
         ...answer(settlement),
         changed: settlement.kind === "done" && settlement.changed,
-        problems: [...problems],
+        problems:
+          settlement.kind === "done" ? [...problems, ...this.#contested(request)] : [...problems],
       });
+    });
+  }
+
+  /** Addresses of a report that others claim as well; both keep them. */
+  #contested({ id, addresses }: ReportWorkloadRequest): RowProblem[] {
+    return usableAddresses(addresses).flatMap((value) => {
+      const others = this.#claims.claimants(value).filter((each) => each !== id);
+      if (others.length === 0) {
+        return [];
+      }
+      const named = others.slice(0, CLAIMANTS_NAMED).join(", ");
+      const message = `address ${value} is claimed by ${named} as well; rules for either apply to both`;
+      return [create(RowProblemSchema, { code: "address_contested", value, message })];
     });
   }
 

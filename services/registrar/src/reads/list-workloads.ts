@@ -27,8 +27,8 @@ export function listWorkloads(
   const refused: RefusedRow[] = [];
   let bytes = 0;
   let more = false;
-  for (const stored of candidates(registry, filter, request.after)) {
-    if (!inFilter(filter, stored.record)) {
+  for (const stored of candidates(registry, filter, request)) {
+    if (!inFilter(filter, stored.record) || (request.onlyRefused && stored.refused.length === 0)) {
       continue;
     }
     if (workloads.length === limit || (workloads.length > 0 && bytes + stored.bytes > PAGE_BYTES)) {
@@ -37,7 +37,7 @@ export function listWorkloads(
     }
     bytes += stored.bytes;
     workloads.push(stored.served);
-    if (request.includeRefused) {
+    if (request.includeRefused || request.onlyRefused) {
       refused.push(...stored.refused);
     }
   }
@@ -49,9 +49,10 @@ export function listWorkloads(
 function* candidates(
   registry: Registry,
   filter: CompiledFilter,
-  after: string,
+  { after, onlyRefused }: ListWorkloadsRequest,
 ): IterableIterator<StoredWorkload> {
-  const named = filter.ids ?? servers(registry, filter.services);
+  const refused = onlyRefused ? registry.indexes.withRefused : undefined;
+  const named = filter.ids ?? refused ?? servers(registry, filter.services);
   const ids =
     named === undefined ? registry.indexes.ids.all() : [...named].filter((id) => id > after).sort();
   const start = named === undefined ? registry.indexes.ids.firstAfter(after) : 0;

@@ -7,7 +7,7 @@ import type { Names } from "./names.ts";
 export const WATCH_FRAME_BYTES = 512 * 1024;
 /** Without credit for this long a stream is closed. */
 export const WATCH_SILENCE_MS = 10_000;
-/** Streams that one instance keeps open. */
+/** Streams that one instance keeps open unless its parts say otherwise. */
 export const WATCH_LIMIT = 256;
 
 const SWEEP_MS = 1000;
@@ -29,6 +29,8 @@ export interface WatchServerParts<Cursor> {
   readonly instance: string;
   /** Noun of the operation, for example "workload". */
   readonly noun: string;
+  /** Streams kept open at the same time; default `WATCH_LIMIT`. */
+  readonly limit?: number;
   /**
    * The next frame of a stream, about `maxBytes` large at most, or undefined when there is nothing
    * now. It moves the cursor. A `resync` body is the last frame of a stream.
@@ -78,8 +80,9 @@ export class WatchServer<Cursor> {
     if (!INBOX.test(inbox)) {
       return refuse("invalid", `inbox "${inbox}" must begin with _INBOX and have no wildcards`);
     }
-    if (this.#watches.size >= WATCH_LIMIT) {
-      return refuse("unavailable", `${WATCH_LIMIT} streams are open, which is the limit`);
+    const limit = this.#parts.limit ?? WATCH_LIMIT;
+    if (this.#watches.size >= limit) {
+      return refuse("unavailable", `${limit} streams are open, which is the limit`);
     }
     this.#opened += 1;
     const watchId = `${this.#parts.instance}-${this.#opened}`;

@@ -14,6 +14,9 @@ const LISTENER = "read.watch";
 /** Timer that sends what has changed. */
 export const WATCH_TIMER = "reads.watch";
 
+/** Streams that one instance serves: each costs a cursor and a bit for every workload. */
+const STREAMS_MAX = 4_096;
+
 /** Changes within this time go out together. */
 const GATHER_MS = 5;
 
@@ -34,6 +37,7 @@ export class WorkloadWatches {
       names,
       instance,
       noun: "workload",
+      limit: STREAMS_MAX,
       next: (cursor, maxBytes) => cursor.next(maxBytes, this.#nowMs),
     });
   }

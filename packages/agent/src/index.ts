@@ -19,6 +19,11 @@ export {
 } from "./inventory.ts";
 export { type AlwaysAccept, type CompileOptions, compileNftables } from "./nftables/compile.ts";
 export type { PolicyRecord } from "./record.ts";
+export {
+  type AgentActor,
+  createAgentActor,
+  type InstantHost,
+} from "./session/agent-actor.ts";
 export type {
   AgentEffect,
   AgentEnv,

@@ -103,7 +103,17 @@ describe("a Hello", () => {
     const bench = withHead();
     expect(bench.hello()).toBe(BigInt(bench.wallMs));
     const ahead = BigInt(bench.wallMs) + 5_000n;
-    expect(bench.hello("web-1", { lastSession: ahead })).toBe(ahead + 1n);
+    expect(bench.hello("web-1", { nonce: 43n, lastSession: ahead })).toBe(ahead + 1n);
+  });
+
+  it("that is repeated before the answer can have arrived is answered once", () => {
+    const bench = withHead();
+    bench.hello();
+    bench.hello();
+    expect(bench.downs()).toHaveLength(2);
+    bench.monotonicMs += 1000;
+    bench.hello();
+    expect(bench.downs()).toHaveLength(4);
   });
 
   it("sends nothing when the agent has the head", () => {

@@ -79,6 +79,7 @@ export class Gateway implements ServiceReducer {
     for (const effect of objects.reads()) {
       out.add(effect);
     }
+    this.#listen();
     this.#tellWatchers();
     this.#tellReady();
     return out.take();
@@ -103,7 +104,6 @@ export class Gateway implements ServiceReducer {
         break;
       case "caught-up":
         this.#logs.caughtUp(message.reader, message.sequence, this.#moment);
-        this.#listen();
         break;
       case "reader-lost":
         this.#logs.lost(message.reader, message.detail, this.#moment);
@@ -158,10 +158,14 @@ export class Gateway implements ServiceReducer {
     loader.start();
   }
 
-  /** Agents are heard once everything that their Hellos are judged by has been read. */
+  /** Agents are heard once everything that their Hellos are judged by has been read, if it is ours. */
   #listen(): void {
     const { loader, out, env, ground } = this.#parts;
-    if (loader.isDone && !this.#listening && !this.#stopping && ground.wrongEnvironment === "") {
+    const may = ground.wrongEnvironment === "" && !this.#stopping;
+    if (!may && this.#listening) {
+      this.#listening = false;
+      out.add({ kind: "unlisten", listener: "hello" });
+    } else if (may && !this.#listening && loader.isDone) {
       this.#listening = true;
       const subject = env.names.agentHello("*");
       out.add({ kind: "listen", listener: "hello", subject, queue: "gateway" });
@@ -170,7 +174,6 @@ export class Gateway implements ServiceReducer {
 
   #stop(): void {
     this.#stopping = true;
-    this.#parts.out.add({ kind: "unlisten", listener: "hello" });
     this.#desk.dismiss("this gateway stops");
   }
 

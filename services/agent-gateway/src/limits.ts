@@ -26,7 +26,7 @@ export const PARKED_KEPT = 4;
 export const PAGE_SIZE = 256;
 
 /** Sessions judged in one step. */
-export const SLICE = 400;
+export const SLICE = 256;
 
 /** Longest detail that STATUS shows, in characters. */
 export const DETAIL_LIMIT = 256;

@@ -183,10 +183,10 @@ export class LogIntake {
   #takeStatus(record: StoredRecord, moment: Moment): void {
     const { peers, events } = this.#parts;
     const { monotonicMs, wallMs } = moment;
-    const change = peers.take(record, monotonicMs, wallMs);
-    if (change !== undefined && events.watched) {
+    const workloads = peers.take(record, monotonicMs, wallMs);
+    if (workloads !== undefined && events.watched) {
       // Acknowledgements that other gateways took are seen in their pages.
-      for (const status of change.workloads) {
+      for (const status of workloads) {
         events.peerAck(status, monotonicMs, wallMs);
       }
     }

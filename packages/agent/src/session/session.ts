@@ -12,7 +12,7 @@ import {
 import type { CounterReading } from "../backend/backend.ts";
 import type { BootState } from "../boot.ts";
 import type { PolicyRecord } from "../record.ts";
-import { HEALTHY_MS, helloDelayMs } from "./backoff.ts";
+import { firstDelayMs, HEALTHY_MS, helloDelayMs } from "./backoff.ts";
 import {
   type AgentEffect,
   type AgentEnv,
@@ -126,7 +126,10 @@ export class AgentSession {
     }
     this.#undial(moment);
     this.#phase = { kind: "dialling", nonce: nonce(moment) };
-    this.#timer(TIMERS.hello, helloDelayMs(this.#attempt, moment.random));
+    const { random } = moment;
+    const delayMs =
+      this.#attempt === 0 ? firstDelayMs(random) : helloDelayMs(this.#attempt, random);
+    this.#timer(TIMERS.hello, delayMs);
   }
 
   /** Leaves the present session: what came in it and was not begun is dropped. */

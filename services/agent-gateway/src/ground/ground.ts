@@ -132,6 +132,9 @@ export class Ground {
     } else if (message.tag === REGISTRY_TAG) {
       this.#registryLast = message.lastSequence;
       this.#registryCreatedNs = message.createdUnixNs;
+      if ((this.#expectedRegistry?.generation ?? 0n) < this.#commits.generation) {
+        this.expectRegistry(message.createdUnixNs, this.#commits.generation);
+      }
     } else {
       return false;
     }

@@ -19,6 +19,9 @@ import type { Transfers } from "./transfers.ts";
 const REPAIR_MS = 1000;
 const REPAIR_CAP_MS = 30_000;
 
+/** Bodies without an outcome that are remembered: two windows. */
+const DOUBTFUL_KEPT = 8;
+
 /** What taking acknowledgements works with. */
 export interface AckParts {
   readonly out: Outbox;
@@ -100,8 +103,10 @@ function applied(parts: AckParts, session: Session, index: number, moment: Momen
   if (flight === undefined) {
     return;
   }
-  // Pushes are taken in order: those before it are superseded, whatever became of their words.
-  parts.deliveries.dropped(session.flights.slice(0, index), moment);
+  // Pushes are taken in order: those before it have an outcome that is lost.
+  const before = session.flights.slice(0, index);
+  parts.deliveries.dropped(before, moment);
+  doubt(session, before);
   parts.deliveries.acked(flight, moment);
   const rest = session.flights.slice(index + 1);
   session.flights = rest.length === 0 ? NO_FLIGHTS : rest;
@@ -112,6 +117,13 @@ function applied(parts: AckParts, session: Session, index: number, moment: Momen
   session.words = "";
   session.parked = withoutDigest(session.parked, flight.digest);
   session.lastChance = withoutDigest(session.lastChance, flight.digest);
+  session.doubtful = withoutDigest(session.doubtful, flight.digest);
+}
+
+function doubt(session: Session, flights: readonly Flight[]): void {
+  for (const { digest } of flights) {
+    session.doubtful = withDigest(session.doubtful, digest, DOUBTFUL_KEPT);
+  }
 }
 
 /** A body that was refused as a delta may be sent once more, whole; any other is parked. */
@@ -149,6 +161,7 @@ function outOfStep(parts: AckParts, session: Session, moment: Moment): void {
 function fallBack(parts: AckParts, session: Session, moment: Moment): void {
   parts.transfers.cancel(session);
   parts.deliveries.dropped(session.flights, moment);
+  doubt(session, session.flights);
   session.flights = NO_FLIGHTS;
   session.sent = session.has;
   session.baseline = session.seq + 1;

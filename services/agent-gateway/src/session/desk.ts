@@ -26,6 +26,9 @@ const WORKLOAD = /^[a-z0-9_-]{1,64}$/;
 const NO_BYTES = new Uint8Array();
 const NO_FACTS: Readonly<Record<string, string>> = Object.freeze({});
 
+/** A Hello that is repeated within this time has been answered. */
+const REPEAT_MS = 1000;
+
 /** Equal facts of many agents are one object; the table is emptied when it has grown to this. */
 const FACTS_KEPT = 1024;
 
@@ -63,6 +66,12 @@ export class Desk {
     const up = this.#read(message.payload);
     if (up?.body.case !== "hello" || !WORKLOAD.test(workload)) {
       this.#parts.out.count("ringwall_malformed_ups_total");
+      return;
+    }
+    const former = this.#parts.book.get(workload);
+    if (former?.nonce === up.body.value.nonce && moment.monotonicMs - former.openedMs < REPEAT_MS) {
+      // Repeated before our answer can have arrived; if that was lost, it is repeated once more.
+      this.#parts.out.count("ringwall_repeated_hellos_total");
       return;
     }
     const number = this.#sessionNumber(workload, up.body.value, moment);
@@ -108,14 +117,15 @@ export class Desk {
       return;
     }
     const session = this.#parts.book.get(taken.workload);
-    if (session !== undefined && BigInt(session.session) < taken.session) {
-      this.#parts.out.count("ringwall_superseded_sessions_total");
-      this.#direct(taken.workload, BigInt(session.session), "a newer session was opened elsewhere");
-      this.#parts.pusher.forget(session);
-      this.#parts.reports.forget(session);
+    const mine = BigInt(session?.session ?? 0);
+    if (session === undefined) {
       this.#parts.book.forget(taken.workload);
-    } else if (session === undefined) {
-      this.#parts.book.forget(taken.workload);
+    } else if (taken.session > mine) {
+      this.#direct(taken.workload, mine, "a newer session was opened elsewhere");
+      this.#drop(session);
+    } else if (taken.session === mine && taken.gateway > this.#parts.gateway) {
+      // Two gateways took the same Hello in the same millisecond: one of them has to give way.
+      this.#drop(session);
     }
   }
 
@@ -124,6 +134,13 @@ export class Desk {
     for (const session of this.#parts.book.sessions) {
       this.#direct(session.workload, BigInt(session.session), reason);
     }
+  }
+
+  #drop(session: Session): void {
+    this.#parts.out.count("ringwall_superseded_sessions_total");
+    this.#parts.pusher.forget(session);
+    this.#parts.reports.forget(session);
+    this.#parts.book.forget(session.workload);
   }
 
   #sessionNumber(workload: string, hello: Hello, moment: Moment): number {

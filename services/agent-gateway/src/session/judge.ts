@@ -124,7 +124,10 @@ function judgeHead(session: Session, head: Point): Decision {
   if (sentHead && session.flights.length > 0) {
     return silent(AgentState.PENDING, "");
   }
-  const snapshot = session.needsSnapshot || session.lastChance.includes(head.digest);
+  const snapshot =
+    session.needsSnapshot ||
+    session.lastChance.includes(head.digest) ||
+    session.doubtful.includes(head.digest);
   return { kind: "push", head, as: snapshot ? "snapshot" : "any" };
 }
 

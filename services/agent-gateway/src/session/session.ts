@@ -71,6 +71,9 @@ export class Session {
   readonly agentVersion: string;
   readonly facts: Readonly<Record<string, string>>;
 
+  /** Monotonic time at which it was opened. */
+  readonly openedMs: number;
+
   /** Sequence of the last Down that was sent. */
   seq = 0;
   /** What the agent has, by its own word. */
@@ -84,6 +87,8 @@ export class Session {
   parked: readonly string[];
   /** Bodies that were refused as a delta and may be sent once more, as a snapshot. */
   lastChance: readonly string[] = NO_DIGESTS;
+  /** Bodies whose push had no outcome: perhaps they were refused, so they are only sent whole. */
+  doubtful: readonly string[] = NO_DIGESTS;
   /** Acknowledgements of pushes below this sequence say nothing about what was sent since. */
   baseline = 0;
   /** OUT_OF_STEP in a row. */
@@ -132,6 +137,7 @@ export class Session {
     this.inputs = start.inputs;
     this.parked = start.parked;
     this.needsSnapshot = start.has.version > 0 && start.has.digest === "";
+    this.openedMs = start.nowMs;
     this.seenMs = start.nowMs;
     this.seenUnixMs = start.nowUnixMs;
   }

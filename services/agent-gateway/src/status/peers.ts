@@ -1,17 +1,23 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { StoredRecord } from "@ringwall/actor";
-import { StatusPageSchema, type WorkloadStatus } from "@ringwall/wire";
+import { AgentState, StatusPageSchema, type WorkloadStatus } from "@ringwall/wire";
 import { NO_DIGESTS } from "../session/session.ts";
 import { toHex } from "../wire/hex.ts";
 
 /** A page that is not written again for this long belongs to a gateway that is gone. */
 const DEAD_PAGE_MS = 24 * 3600 * 1000;
 
-/** What other gateways say of a workload, as far as it is needed all the time. */
-interface Entry {
+/** What another gateway says of a workload, as far as it is needed all the time. */
+export interface PeerEntry {
   readonly page: string;
   readonly session: number;
   readonly parked: readonly string[];
+  readonly state: AgentState;
+  /** Empty if synced. */
+  readonly detail: string;
+  readonly ackedVersion: number;
+  /** How long the agent had been silent when the page was written. */
+  readonly silentMs: number;
 }
 
 interface PeerPage {
@@ -19,22 +25,19 @@ interface PeerPage {
   readonly ids: readonly string[];
   /** Monotonic time at which the page was written, as far as this process can tell. */
   readonly writtenMs: number;
-}
-
-/** What a page changed, for those who watch acknowledgements. */
-export interface PageChange {
-  readonly workloads: readonly WorkloadStatus[];
+  /** Decoded while it is asked for again and again. */
+  decoded: ReadonlyMap<string, WorkloadStatus> | undefined;
 }
 
 /**
- * What the other gateways wrote into STATUS. Pages stay encoded; per workload only the session and
- * the parked bodies are kept at hand.
+ * What the other gateways wrote into STATUS. Pages stay encoded; per workload only what its state is
+ * judged by is kept at hand.
  */
 export class Peers {
   readonly #prefix: string;
   readonly #gateway: string;
   readonly #pages = new Map<string, PeerPage>();
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, PeerEntry>();
 
   /** `prefix` is what the subjects of STATUS begin with; this gateway's own pages are left out. */
   constructor(prefix: string, gateway: string) {
@@ -42,8 +45,17 @@ export class Peers {
     this.#gateway = gateway;
   }
 
+  /** Workloads that other gateways list, with what they say. */
+  get entries(): ReadonlyMap<string, PeerEntry> {
+    return this.#entries;
+  }
+
   /** Takes a record of STATUS; what it says, if it is another gateway's page. */
-  take(record: StoredRecord, nowMs: number, nowUnixMs: number): PageChange | undefined {
+  take(
+    record: StoredRecord,
+    nowMs: number,
+    nowUnixMs: number,
+  ): readonly WorkloadStatus[] | undefined {
     const key = record.subject.slice(this.#prefix.length);
     const [gateway = "", page = ""] = key.split(".");
     if (gateway === this.#gateway || page === "") {
@@ -53,26 +65,22 @@ export class Peers {
     if (record.payload.length === 0) {
       return undefined;
     }
-    let workloads: readonly WorkloadStatus[];
-    try {
-      ({ workloads } = fromBinary(StatusPageSchema, record.payload));
-    } catch {
+    const read = readPage(record.payload);
+    if (read === undefined) {
       return undefined;
     }
-    const ageMs = Math.max(0, nowUnixMs - record.timeUnixMs);
     const ids: string[] = [];
-    for (const status of workloads) {
+    for (const status of read.workloads) {
       const session = Number(status.session);
       if ((this.#entries.get(status.workload)?.session ?? -1) <= session) {
-        const parked =
-          status.parkedDigests.length === 0 ? NO_DIGESTS : status.parkedDigests.map(toHex);
-        this.#entries.set(status.workload, { page: key, session, parked });
+        this.#entries.set(status.workload, entryOf(key, status, read.seenUnixMs));
         ids.push(status.workload);
       }
     }
+    const ageMs = Math.max(0, nowUnixMs - record.timeUnixMs);
     const payload = new Uint8Array(record.payload);
-    this.#pages.set(key, { payload, ids, writtenMs: nowMs - ageMs });
-    return { workloads };
+    this.#pages.set(key, { payload, ids, writtenMs: nowMs - ageMs, decoded: undefined });
+    return read.workloads;
   }
 
   /** Highest session of a workload that another gateway had; 0 if none. */
@@ -85,18 +93,28 @@ export class Peers {
     return this.#entries.get(workload)?.parked ?? NO_DIGESTS;
   }
 
-  /** Statuses of other gateways' newest sessions, with the time since each agent was heard of. */
-  *statuses(
-    nowMs: number,
-  ): Iterable<{ readonly status: WorkloadStatus; readonly silentMs: number }> {
-    for (const [key, page] of this.#pages) {
-      const { workloads, seenUnixMs } = fromBinary(StatusPageSchema, page.payload);
-      for (const status of workloads) {
-        if (this.#entries.get(status.workload)?.page === key) {
-          const silentMs = Number(seenUnixMs - status.seenUnixMs) + (nowMs - page.writtenMs);
-          yield { status, silentMs };
-        }
-      }
+  /** Time since the workload's agent was heard of by its gateway. */
+  silentMs(entry: PeerEntry, nowMs: number): number {
+    const page = this.#pages.get(entry.page);
+    return page === undefined ? Number.POSITIVE_INFINITY : entry.silentMs + nowMs - page.writtenMs;
+  }
+
+  /** All that another gateway says of a workload. */
+  status(workload: string): WorkloadStatus | undefined {
+    const page = this.#pages.get(this.#entries.get(workload)?.page ?? "");
+    if (page === undefined) {
+      return undefined;
+    }
+    page.decoded ??= new Map(
+      readPage(page.payload)?.workloads.map((status) => [status.workload, status]),
+    );
+    return page.decoded.get(workload);
+  }
+
+  /** Keeps no page decoded any longer. */
+  relax(): void {
+    for (const page of this.#pages.values()) {
+      page.decoded = undefined;
     }
   }
 
@@ -121,4 +139,24 @@ export class Peers {
     }
     this.#pages.delete(key);
   }
+}
+
+function readPage(payload: Uint8Array) {
+  try {
+    return fromBinary(StatusPageSchema, payload);
+  } catch {
+    return undefined;
+  }
+}
+
+function entryOf(page: string, status: WorkloadStatus, seenUnixMs: bigint): PeerEntry {
+  return {
+    page,
+    session: Number(status.session),
+    parked: status.parkedDigests.length === 0 ? NO_DIGESTS : status.parkedDigests.map(toHex),
+    state: status.state,
+    detail: status.state === AgentState.SYNCED ? "" : status.detail,
+    ackedVersion: Number(status.ackedVersion),
+    silentMs: Number(seenUnixMs - status.seenUnixMs),
+  };
 }

@@ -14,9 +14,10 @@ import {
 } from "@ringwall/wire";
 import { DEAD_INTERVALS } from "../limits.ts";
 import type { Book } from "../session/book.ts";
+import type { Session } from "../session/session.ts";
 import type { Partition } from "../versions/partition.ts";
 import { type HeadView, offlineStatus, statusOf } from "./pages.ts";
-import type { Peers } from "./peers.ts";
+import type { PeerEntry, Peers } from "./peers.ts";
 
 const LIST_DEFAULT = 500;
 const LIST_LIMIT = 1000;
@@ -43,6 +44,13 @@ export interface QueryParts {
   readonly held: () => string;
 }
 
+/** The newest that is known of a workload's agent. */
+interface Standing {
+  readonly state: AgentState;
+  readonly detail: string;
+  readonly ackedVersion: number;
+}
+
 /** Answers what operators ask about delivery: from this gateway's sessions and the others' pages. */
 export class Queries {
   readonly #parts: QueryParts;
@@ -53,16 +61,11 @@ export class Queries {
 
   /** Delivery states in byte order of the workloads' ids. */
   list(request: ListStatusRequest, moment: Moment): ListStatusResponse {
-    const statuses = this.#statuses(moment);
-    const wanted = request.ids.length === 0 ? undefined : new Set(request.ids);
-    const ids = this.#known(statuses)
-      .filter((id) => id > request.after && (wanted === undefined || wanted.has(id)))
-      .sort(byteOrder);
+    const asked = request.ids.length === 0 ? this.#known() : new Set(request.ids);
+    const ids = [...asked].filter((id) => id > request.after && this.#isKnown(id)).sort(byteOrder);
     const limit = Math.min(request.limit === 0 ? LIST_DEFAULT : request.limit, LIST_LIMIT);
     return create(ListStatusResponseSchema, {
-      workloads: ids
-        .slice(0, limit)
-        .map((id) => statuses.get(id) ?? offlineStatus(id, this.#parts.head(id))),
+      workloads: ids.slice(0, limit).map((id) => this.#status(id, moment)),
       more: ids.length > limit,
     });
   }
@@ -84,105 +87,137 @@ export class Queries {
       heldReason: this.#parts.held(),
     });
     let waiting = 0;
-    const statuses = this.#statuses(moment);
-    for (const id of this.#known(statuses).sort(byteOrder)) {
-      const status = statuses.get(id) ?? offlineStatus(id, this.#parts.head(id));
-      const reason = this.#missing(status);
+    const missing: { workload: string; reason: string; detail: string }[] = [];
+    for (const workload of this.#known()) {
+      const standing = this.#standing(workload, moment);
+      const reason = this.#missing(workload, standing);
       const counts = reason === undefined || !UNCOUNTED.has(reason);
       response.agents += counts ? 1 : 0;
       response.acked += reason === undefined ? 1 : 0;
       waiting += counts && reason !== undefined ? 1 : 0;
-      if (
-        reason !== undefined &&
-        reason !== NOTHING_DUE &&
-        response.missing.length < MISSING_LIMIT
-      ) {
-        const { workload, detail } = status;
-        response.missing.push(create(MissingAgentSchema, { workload, reason, detail }));
+      if (reason !== undefined && reason !== NOTHING_DUE) {
+        missing.push({ workload, reason, detail: standing.detail });
       }
     }
+    response.missing = missing
+      .sort((a, b) => byteOrder(a.workload, b.workload))
+      .slice(0, MISSING_LIMIT)
+      .map((each) => create(MissingAgentSchema, each));
     response.converged = rendered && waiting === 0 && response.heldReason === "";
     return response;
   }
 
   /** Why an agent does not count as having the head; undefined if it has it. */
-  #missing(status: WorkloadStatus): string | undefined {
-    switch (status.state) {
+  #missing(workload: string, { state, detail, ackedVersion }: Standing): string | undefined {
+    const { version } = this.#parts.head(workload);
+    switch (state) {
       case AgentState.OFFLINE:
-        return "offline";
+        return version === 0 ? NOTHING_DUE : "offline";
       case AgentState.HELD:
         return "held";
       case AgentState.UNKNOWN:
         return "unknown";
-      case AgentState.DEGRADED:
-        return degraded(status);
       case AgentState.REMOVED:
         return NOTHING_DUE;
-      default: {
-        const { epoch, version } = this.#parts.head(status.workload);
+      case AgentState.DEGRADED:
+        return degraded(detail);
+      default:
         if (version === 0) {
           return NOTHING_DUE;
         }
-        const head = status.epoch === epoch && status.ackedVersion === BigInt(version);
-        return head && status.state === AgentState.SYNCED ? undefined : "behind";
-      }
+        return state === AgentState.SYNCED && ackedVersion === version ? undefined : "behind";
     }
   }
 
-  #known(statuses: ReadonlyMap<string, WorkloadStatus>): string[] {
-    const ids = new Set(statuses.keys());
-    for (const partition of this.#parts.partitions) {
+  #standing(workload: string, moment: Moment): Standing {
+    const session = this.#session(workload);
+    if (session !== undefined) {
+      const { state, detail, has } = session;
+      const gone = this.#parts.book.get(workload) === undefined;
+      return gone ? OFFLINE : { state, detail, ackedVersion: has.version };
+    }
+    const entry = this.#parts.peers.entries.get(workload);
+    return entry === undefined || this.#isSilent(entry, moment) ? OFFLINE : entry;
+  }
+
+  #status(workload: string, moment: Moment): WorkloadStatus {
+    const { peers, book, gateway } = this.#parts;
+    const head = this.#parts.head(workload);
+    const session = this.#session(workload);
+    if (session !== undefined) {
+      const status = statusOf(session, gateway, head);
+      return book.get(workload) === undefined ? offline(status) : status;
+    }
+    const entry = peers.entries.get(workload);
+    const told = peers.status(workload);
+    if (entry === undefined || told === undefined) {
+      return offlineStatus(workload, head);
+    }
+    const status = clone(WorkloadStatusSchema, told);
+    status.headVersion = BigInt(head.version);
+    status.epoch = head.epoch;
+    return this.#isSilent(entry, moment) ? offline(status) : status;
+  }
+
+  /** Our session of a workload, open or gone, unless another gateway has a newer one. */
+  #session(workload: string): Session | undefined {
+    const { book, peers } = this.#parts;
+    const session = book.get(workload) ?? book.ghost(workload);
+    return session === undefined || peers.sessionOf(workload) > session.session
+      ? undefined
+      : session;
+  }
+
+  #isSilent(entry: PeerEntry, moment: Moment): boolean {
+    const patienceMs = this.#parts.heartbeatMs * DEAD_INTERVALS + PAGE_SLACK_MS;
+    return this.#parts.peers.silentMs(entry, moment.monotonicMs) > patienceMs;
+  }
+
+  #isKnown(workload: string): boolean {
+    const { book, peers, head } = this.#parts;
+    return (
+      book.get(workload) !== undefined ||
+      book.ghost(workload) !== undefined ||
+      peers.entries.has(workload) ||
+      head(workload).version > 0
+    );
+  }
+
+  #known(): ReadonlySet<string> {
+    const { book, peers, partitions } = this.#parts;
+    const ids = new Set<string>(peers.entries.keys());
+    for (const sessions of [book.sessions, book.ghosts]) {
+      for (const { workload } of sessions) {
+        ids.add(workload);
+      }
+    }
+    for (const partition of partitions) {
       for (const [workload, head] of partition.heads) {
         if (head.digest !== "") {
           ids.add(workload);
         }
       }
     }
-    return [...ids];
-  }
-
-  /** The newest session of each workload, with silence told as OFFLINE. */
-  #statuses(moment: Moment): Map<string, WorkloadStatus> {
-    const { peers, book, gateway, head, heartbeatMs } = this.#parts;
-    const statuses = new Map<string, WorkloadStatus>();
-    const deadMs = heartbeatMs * DEAD_INTERVALS;
-    for (const { status, silentMs } of peers.statuses(moment.monotonicMs)) {
-      const { epoch, version } = head(status.workload);
-      status.headVersion = BigInt(version);
-      status.epoch = epoch;
-      statuses.set(status.workload, silentMs > deadMs + PAGE_SLACK_MS ? offline(status) : status);
-    }
-    for (const [sessions, gone] of [
-      [book.ghosts, true],
-      [book.sessions, false],
-    ] as const) {
-      for (const session of sessions) {
-        if (peers.sessionOf(session.workload) <= session.session) {
-          const status = statusOf(session, gateway, head(session.workload));
-          statuses.set(session.workload, gone ? offline(status) : status);
-        }
-      }
-    }
-    return statuses;
+    return ids;
   }
 }
+
+const OFFLINE: Standing = { state: AgentState.OFFLINE, detail: "no heartbeat", ackedVersion: 0 };
 
 function offline(status: WorkloadStatus): WorkloadStatus {
-  const copy = clone(WorkloadStatusSchema, status);
-  copy.state = AgentState.OFFLINE;
-  copy.detail = "no heartbeat";
-  return copy;
+  status.state = AgentState.OFFLINE;
+  status.detail = OFFLINE.detail;
+  return status;
 }
 
-function degraded(status: WorkloadStatus): string {
-  if (status.detail.startsWith("agent too old")) {
+function degraded(detail: string): string {
+  if (detail.startsWith("agent too old")) {
     return "agent too old";
   }
-  const parked = status.parkedDigests.length > 0 && status.detail.startsWith("parked");
-  if (parked) {
+  if (detail.startsWith("parked")) {
     return "parked";
   }
-  return status.detail.startsWith("not rendered") ? "refused" : "behind";
+  return detail.startsWith("not rendered") ? "refused" : "behind";
 }
 
 /** Ids are ASCII: UTF-16 order is byte order. */

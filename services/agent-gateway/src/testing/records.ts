@@ -54,8 +54,8 @@ export function body(...peers: string[]): Canonical<WorkloadPolicy> {
 }
 
 /** A commit; the first one names generation and environment. */
-export function commit(prefix: string, sequence: number): Entry {
-  const first = sequence === 1 ? { generation: GENERATION, environment: "prod" } : {};
+export function commit(prefix: string, sequence: number, environment = "prod"): Entry {
+  const first = sequence === 1 ? { generation: GENERATION, environment } : {};
   const record = create(ConfigRecordSchema, {
     record: { case: "commit", value: { id: commitId(sequence), ...first } },
   });

@@ -137,7 +137,8 @@ class Keeper implements ServiceReducer {
         blobs,
         admission,
         heldReason: () => this.#held.reasonAgainstCommits,
-        admitted: (treeSha256) => this.#head.admitted(treeSha256),
+        admitted: (treeSha256, configuration) => this.#head.admitted(treeSha256, configuration),
+        admittedHead: () => this.#head.configuration,
       }),
       trees: new TreeReading(context, this.#config),
       acceptance: { context, reader: this.#config, held: this.#held, sweep: this.#sweep },
@@ -267,7 +268,7 @@ class Keeper implements ServiceReducer {
     } else {
       this.#collector.stop();
     }
-    if (caughtUp) {
+    if (caughtUp && this.#held.isKnown) {
       this.#operations.listen();
     }
     this.#showReady(caughtUp ? this.#held.reason : "the logs are being read");

@@ -1,4 +1,11 @@
-import { admitTree, type Finding, PolicyTree } from "@ringwall/render";
+import {
+  admitTree,
+  type Configuration,
+  type Finding,
+  findInUse,
+  PolicyTree,
+  refuses,
+} from "@ringwall/render";
 import { Layer } from "@ringwall/wire";
 import { Mutex } from "../tasks/mutex.ts";
 import { slice, type Task } from "../tasks/task.ts";
@@ -14,7 +21,11 @@ const FILES_PER_STEP = 20_000;
 
 /** What admission says of a tree. */
 export type AdmissionResult =
-  | { readonly kind: "admitted"; readonly warnings: readonly Finding[] }
+  | {
+      readonly kind: "admitted";
+      readonly configuration: Configuration;
+      readonly warnings: readonly Finding[];
+    }
   | { readonly kind: "refused"; readonly findings: readonly Finding[] }
   /** A file can't be had. */
   | { readonly kind: "unreadable"; readonly detail: string };
@@ -35,20 +46,29 @@ export class Admission {
     this.#mutex = new Mutex(tasks, "admission");
   }
 
-  /** Admits a tree; `files` are in tree order. Throws EffectFailed when the bus does not answer. */
-  check(files: readonly FileEntry[]): Task<AdmissionResult> {
-    return this.#mutex.hold(() => this.#check(files));
+  /**
+   * Admits a tree; `files` are in tree order. With the configuration `before` it, names that were
+   * taken away under their users are found too. Throws EffectFailed when the bus does not answer.
+   */
+  check(files: readonly FileEntry[], before?: Configuration): Task<AdmissionResult> {
+    return this.#mutex.hold(() => this.#check(files, before));
   }
 
-  *#check(files: readonly FileEntry[]): Task<AdmissionResult> {
+  *#check(files: readonly FileEntry[], before?: Configuration): Task<AdmissionResult> {
     const detail = yield* this.#load(files);
     if (detail !== undefined) {
       return { kind: "unreadable", detail };
     }
     yield* slice();
-    const findings = [...this.#notText.values(), ...admitTree(this.#tree.effective())];
-    const refuses = findings.some((finding) => finding.warning !== true);
-    return refuses ? { kind: "refused", findings } : { kind: "admitted", warnings: findings };
+    const tree = this.#tree.effective();
+    const { configuration } = tree;
+    const findings = [...this.#notText.values(), ...admitTree(tree)];
+    if (before !== undefined) {
+      findings.push(...findInUse(before, configuration));
+    }
+    return refuses(findings)
+      ? { kind: "refused", findings }
+      : { kind: "admitted", configuration, warnings: findings };
   }
 
   *#load(files: readonly FileEntry[]): Task<string | undefined> {

@@ -1,4 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { childTrace } from "@ringwall/actor";
+import type { Configuration } from "@ringwall/render";
 import {
   type ChangeList,
   type CommitRequest,
@@ -37,7 +39,9 @@ export interface CommitterParts {
   /** Why no commit may be made now; undefined if it may. */
   readonly heldReason: () => string | undefined;
   /** Hears of a tree that was admitted, so that the head need not be checked again. */
-  readonly admitted: (treeSha256: string) => void;
+  readonly admitted: (treeSha256: string, configuration: Configuration) => void;
+  /** The configuration of the head, if it was admitted. */
+  readonly admittedHead: () => Configuration | undefined;
 }
 
 /** What a commit builds on. */
@@ -108,7 +112,7 @@ export class Committer {
     if (ledger !== before) {
       yield* this.#checkLedger(ledger);
     }
-    const result = yield* admission.check(proposed.files);
+    const result = yield* admission.check(proposed.files, this.#parts.admittedHead());
     if (result.kind === "unreadable") {
       throw new ApiFailure("unavailable", `the tree can't be read: ${result.detail}`);
     }
@@ -123,12 +127,14 @@ export class Committer {
       return accepted(inputs, unchanged, result.warnings);
     }
     const commit = yield* this.#build(request, proposed, ledger, base);
-    const inputs = yield* this.#store(commit, base, trace);
+    const inputs = yield* this.#store(commit, base, result.configuration, trace);
     return accepted(inputs, false, result.warnings);
   }
 
-  *#store(commit: ConfigCommit, base: Base, trace?: string): Task<Inputs> {
+  *#store(commit: ConfigCommit, base: Base, admitted: Configuration, trace?: string): Task<Inputs> {
     const { context } = this.#parts;
+    const startUnixMs = context.moment().wallMs;
+    const own = childTrace(trace, context.moment().random);
     const record = create(ConfigRecordSchema, { record: { case: "commit", value: commit } });
     const sequence = yield* append({
       stream: "CONFIG",
@@ -136,9 +142,18 @@ export class Committer {
       payload: toBinary(ConfigRecordSchema, record),
       headers: { "Rw-Type": "ConfigRecord" },
       fence: { sequence: base.sequence, write: context.nextWrite() },
-      ...(trace === undefined ? {} : { trace }),
+      trace: own,
     });
-    this.#parts.admitted(toHex(commit.treeSha256));
+    this.#parts.admitted(toHex(commit.treeSha256), admitted);
+    context.outbox.add({
+      kind: "span",
+      name: "commit",
+      trace: own,
+      ...(trace === undefined ? {} : { parent: trace }),
+      startUnixMs,
+      endUnixMs: context.moment().wallMs,
+      attributes: { sequence, puts: commit.puts.length, deletes: commit.deletes.length },
+    });
     count(context, "ringwall_commits_total");
     log(context, "info", "a commit is stored", { sequence, author: commit.author });
     return create(InputsSchema, {

@@ -1,5 +1,5 @@
-import type { KeeperContext } from "../context.ts";
-import { log } from "../context.ts";
+import type { Configuration } from "@ringwall/render";
+import { type KeeperContext, log } from "../context.ts";
 import type { HeadCheck } from "../held/judge.ts";
 import { toHex } from "../log/hex.ts";
 import { EffectFailed, pause, type Task } from "../tasks/task.ts";
@@ -20,7 +20,7 @@ export class HeadChecker {
   readonly #reader: ConfigReader;
   readonly #admission: Admission;
   readonly #changed: () => void;
-  #admitted = "";
+  #admitted: { readonly treeSha256: string; readonly configuration: Configuration } | undefined;
   #failed: { readonly commit: string; readonly reason: string } | undefined;
   #running = false;
 
@@ -39,7 +39,7 @@ export class HeadChecker {
   /** What is known of the present head. */
   get state(): HeadCheck {
     const head = this.#reader.log.head;
-    if (head === undefined || head.treeSha256 === this.#admitted) {
+    if (head === undefined || head.treeSha256 === this.#admitted?.treeSha256) {
       return { kind: "admitted" };
     }
     return this.#failed?.commit === head.id
@@ -47,9 +47,16 @@ export class HeadChecker {
       : { kind: "pending" };
   }
 
+  /** The configuration of the present head, once it was admitted. */
+  get configuration(): Configuration | undefined {
+    const { head } = this.#reader.log;
+    const admitted = this.#admitted;
+    return head?.treeSha256 === admitted?.treeSha256 ? admitted?.configuration : undefined;
+  }
+
   /** Notes that a tree was admitted elsewhere in this instance. */
-  admitted(treeSha256: string): void {
-    this.#admitted = treeSha256;
+  admitted(treeSha256: string, configuration: Configuration): void {
+    this.#admitted = { treeSha256, configuration };
   }
 
   /** Starts to check the head if that is not done yet. */
@@ -72,16 +79,17 @@ export class HeadChecker {
       if (head === undefined) {
         return;
       }
-      const reason = yield* this.#check(head);
+      const checked = yield* this.#check(head);
       if (head !== this.#reader.log.head) {
         continue;
       }
-      if (reason === undefined) {
-        this.#admitted = head.treeSha256;
+      if (typeof checked !== "string") {
+        this.admitted(head.treeSha256, checked);
         this.#failed = undefined;
         this.#changed();
         return;
       }
+      const reason = checked;
       this.#failed = { commit: head.id, reason };
       log(this.#context, "error", reason, { commit: head.id });
       this.#changed();
@@ -89,7 +97,8 @@ export class HeadChecker {
     }
   }
 
-  *#check(head: CommitEntry): Task<string | undefined> {
+  /** The configuration, or why the head can't be had. */
+  *#check(head: CommitEntry): Task<Configuration | string> {
     const files = this.#reader.log.tree.sorted();
     const name = `head commit ${head.sequence}`;
     try {
@@ -99,7 +108,7 @@ export class HeadChecker {
       const result = yield* this.#admission.check(files);
       switch (result.kind) {
         case "admitted":
-          return undefined;
+          return result.configuration;
         case "unreadable":
           return `${name} can't be read: ${result.detail}`;
         case "refused": {

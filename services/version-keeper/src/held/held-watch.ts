@@ -45,10 +45,16 @@ export class HeldWatch {
   #registry: StreamState | undefined;
   #confirmed: Confirmed = { generation: 0n, configSequence: 0n, registryRevision: 0n };
   #dirty = true;
+  #known = false;
   #shown: string | undefined;
 
   constructor(parts: HeldParts) {
     this.#parts = parts;
+  }
+
+  /** True once it was judged. */
+  get isKnown(): boolean {
+    return this.#known;
   }
 
   /** Why the control plane is held; undefined if it is not. */
@@ -119,6 +125,7 @@ export class HeldWatch {
       return false;
     }
     this.#verdict = verdict;
+    this.#known = true;
     return this.#show();
   }
 

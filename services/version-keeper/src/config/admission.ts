@@ -3,18 +3,23 @@ import {
   type Configuration,
   type Finding,
   findInUse,
+  POLICY_MODULE,
   PolicyTree,
   refuses,
 } from "@ringwall/render";
 import { Layer } from "@ringwall/wire";
 import { Mutex } from "../tasks/mutex.ts";
+import { parallel } from "../tasks/parallel.ts";
 import { slice, type Task } from "../tasks/task.ts";
 import type { Tasks } from "../tasks/tasks.ts";
 import type { BlobStore } from "./blob-store.ts";
 import type { FileEntry } from "./live-tree.ts";
 
-/** Text that is parsed in one step: a few milliseconds of work. */
-const BYTES_PER_STEP = 16 * 1024;
+/** Files whose texts are in memory at the same time before they are parsed. */
+const FILES_READ_TOGETHER = 256;
+
+/** Reads that wait for the bus at the same time. */
+const READS_AT_ONCE = 32;
 
 /** Files compared in one step. */
 const FILES_PER_STEP = 20_000;
@@ -36,6 +41,7 @@ export type AdmissionResult =
  */
 export class Admission {
   readonly #blobs: BlobStore;
+  readonly #tasks: Tasks;
   readonly #mutex: Mutex;
   readonly #tree = new PolicyTree();
   readonly #loaded = new Map<string, FileEntry>();
@@ -43,6 +49,7 @@ export class Admission {
 
   constructor(tasks: Tasks, blobs: BlobStore) {
     this.#blobs = blobs;
+    this.#tasks = tasks;
     this.#mutex = new Mutex(tasks, "admission");
   }
 
@@ -73,25 +80,21 @@ export class Admission {
 
   *#load(files: readonly FileEntry[]): Task<string | undefined> {
     const wanted = new Set<string>();
-    let compared = 0;
-    let bytes = 0;
+    const missing: FileEntry[] = [];
     for (const file of files) {
       wanted.add(file.key);
-      compared += 1;
-      if (compared % FILES_PER_STEP === 0) {
+      if (wanted.size % FILES_PER_STEP === 0) {
         yield* slice();
       }
-      if (this.#loaded.get(file.key)?.sha256 === file.sha256) {
-        continue;
+      if (this.#loaded.get(file.key)?.sha256 !== file.sha256) {
+        missing.push(file);
       }
-      const detail = yield* this.#put(file);
+    }
+    for (let start = 0; start < missing.length; start += FILES_READ_TOGETHER) {
+      const some = missing.slice(start, start + FILES_READ_TOGETHER);
+      const detail = yield* this.#putAll(some);
       if (detail !== undefined) {
         return detail;
-      }
-      bytes += file.size;
-      if (bytes >= BYTES_PER_STEP) {
-        bytes = 0;
-        yield* slice();
       }
     }
     for (const [key, file] of this.#loaded) {
@@ -104,29 +107,46 @@ export class Admission {
     return undefined;
   }
 
-  *#put(file: FileEntry): Task<string | undefined> {
-    const name = `${layerName(file)}/${file.path}`;
-    let text: string | undefined = "";
-    this.#notText.delete(file.key);
-    if (file.path.startsWith("policy/")) {
-      const reading = yield* this.#blobs.read(file.sha256);
-      if (!reading.ok) {
-        return `blob ${file.sha256} of ${name} ${reading.problem}`;
+  /** Reads files together, then parses them one by one. */
+  *#putAll(files: readonly FileEntry[]): Task<string | undefined> {
+    const documents = files.filter(isDocument);
+    const readings = yield* parallel(this.#tasks, documents, READS_AT_ONCE, ({ sha256 }) =>
+      this.#blobs.read(sha256),
+    );
+    for (const [index, file] of documents.entries()) {
+      const reading = readings[index];
+      if (reading?.ok !== true) {
+        return `blob ${file.sha256} of ${layerName(file)}/${file.path} ${reading?.problem ?? ""}`;
       }
-      text = decode(reading.bytes);
-      if (text === undefined) {
-        const message = "the file is not UTF-8 text; save it as UTF-8";
-        this.#notText.set(file.key, { file: name, line: 1, path: "", rule: "yaml", message });
+      this.#put(file, decode(reading.bytes));
+      yield* slice();
+    }
+    for (const file of files) {
+      if (!isDocument(file)) {
+        this.#put(file, "");
       }
     }
-    if (text === undefined) {
-      this.#tree.remove(layerName(file), file.path);
-    } else {
-      this.#tree.put(layerName(file), file.path, text);
-    }
-    this.#loaded.set(file.key, file);
     return undefined;
   }
+
+  #put(file: FileEntry, text: string | undefined): void {
+    const layer = layerName(file);
+    if (text === undefined) {
+      const message = "the file is not UTF-8 text; save it as UTF-8";
+      const name = `${layer}/${file.path}`;
+      this.#notText.set(file.key, { file: name, line: 1, path: "", rule: "yaml", message });
+      this.#tree.remove(layer, file.path);
+    } else {
+      this.#notText.delete(file.key);
+      this.#tree.put(layer, file.path, text);
+    }
+    this.#loaded.set(file.key, file);
+  }
+}
+
+/** Other files belong to somebody else: they count, and are not read. */
+function isDocument(file: FileEntry): boolean {
+  return file.path.startsWith(`${POLICY_MODULE}/`);
 }
 
 /** Layer of a file as findings name it. */

@@ -48,7 +48,10 @@ export class BlobStore {
     return { ok: true, bytes };
   }
 
-  /** Stores one part unless the same bytes are there already. */
+  /**
+   * Stores one part unless the same bytes are there already. The bytes of a blob of one part must
+   * have its digest.
+   */
   *writePart(sha256: string, index: number, count: number, data: Uint8Array): Task<void> {
     const subject = this.#names.blob(sha256, index);
     const stored = yield* readLast("BLOBS", subject);
@@ -59,6 +62,9 @@ export class BlobStore {
     }
     const headers = { [COUNT_HEADER]: String(count) };
     yield* append({ stream: "BLOBS", subject, payload: data, headers });
+    if (count === 1) {
+      this.#cache.put(sha256, data);
+    }
   }
 
   /** Stores a whole blob and returns its name. */

@@ -16,6 +16,7 @@ import { count, type KeeperContext, log } from "../context.ts";
 import { fromHex, toHex } from "../log/hex.ts";
 import { PART_BYTES } from "../log/parts.ts";
 import { Mutex } from "../tasks/mutex.ts";
+import { parallel } from "../tasks/parallel.ts";
 import { append, EffectFailed, type Task } from "../tasks/task.ts";
 import type { Admission } from "./admission.ts";
 import type { BlobStore } from "./blob-store.ts";
@@ -29,6 +30,9 @@ import { treeDigest } from "./tree-digest.ts";
 
 /** Attempts when records that are no commits come in between. */
 const ATTEMPTS = 8;
+
+/** Reads that wait for the bus at the same time. */
+const READS_AT_ONCE = 32;
 
 /** What a committer works with. */
 export interface CommitterParts {
@@ -197,8 +201,9 @@ export class Committer {
   }
 
   *#checkBlobs(proposed: ProposedChange): Task<void> {
-    for (const file of proposed.change.puts) {
-      const reading = yield* this.#parts.blobs.read(file.sha256);
+    const { context, blobs } = this.#parts;
+    yield* parallel(context.tasks, proposed.change.puts, READS_AT_ONCE, function* (file) {
+      const reading = yield* blobs.read(file.sha256);
       if (!reading.ok) {
         throw new ApiFailure(
           "invalid",
@@ -209,7 +214,7 @@ export class Committer {
         const message = `${fileName(file)} is said to have ${file.size} bytes, its blob has ${reading.bytes.length}`;
         throw new ApiFailure("invalid", message);
       }
-    }
+    });
   }
 
   *#checkLedger(sha256: string): Task<void> {

@@ -5,12 +5,16 @@ import { ApiFailure } from "../api/api-failure.ts";
 import { count, type KeeperContext, log } from "../context.ts";
 import type { HeldWatch } from "../held/held-watch.ts";
 import type { StreamSweep } from "../log/stream-sweep.ts";
+import { parallel } from "../tasks/parallel.ts";
 import { ask, EffectFailed, readLast, signalled, slice, type Task } from "../tasks/task.ts";
 import type { VersionLog } from "../versions/version-log.ts";
 import type { ContentStore } from "./content-store.ts";
 import { KeptBodies } from "./kept-bodies.ts";
 
 const SIGNAL = "collector";
+
+/** Reads that wait for the bus at the same time; few, since nobody waits for the collector. */
+const READS_AT_ONCE = 4;
 
 /** Heads marked in one step. */
 const HEADS_PER_STEP = 20_000;
@@ -126,7 +130,7 @@ export class Collector {
     }
     heads.delete("");
     const marked = new Set([...heads, ...kept.bodies()]);
-    for (const body of [...marked]) {
+    yield* parallel(context.tasks, [...marked], READS_AT_ONCE, function* (body) {
       const sets = yield* content.setsOf(body);
       if (sets === undefined && heads.has(body)) {
         // What this head needs is not known, so nothing may go.
@@ -135,7 +139,7 @@ export class Collector {
       for (const set of sets ?? []) {
         marked.add(set);
       }
-    }
+    });
     return marked;
   }
 

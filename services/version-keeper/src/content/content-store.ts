@@ -11,10 +11,14 @@ import { count, type KeeperContext } from "../context.ts";
 import { ByteCache } from "../log/byte-cache.ts";
 import { fromHex } from "../log/hex.ts";
 import { partCount } from "../log/parts.ts";
+import { parallel } from "../tasks/parallel.ts";
 import { pause, readLast, type Task } from "../tasks/task.ts";
 
 /** Memory for objects that were read lately. */
 const CACHE_BYTES = 64 * 1024 * 1024;
+
+/** Reads that wait for the bus at the same time. */
+const READS_AT_ONCE = 32;
 
 /** Waits between tries after a missing object was asked for. */
 const WANT_WAITS_MS = [100, 400, 1_500] as const;
@@ -80,8 +84,11 @@ export class ContentStore {
     if (sets === undefined) {
       return { ok: false, missing: [digest] };
     }
-    for (const set of sets) {
-      const bytes = yield* this.#object(set);
+    const read = yield* parallel(this.#context.tasks, sets, READS_AT_ONCE, (set) =>
+      this.#object(set),
+    );
+    for (const [index, set] of sets.entries()) {
+      const bytes = read[index];
       if (bytes === undefined) {
         missing.push(set);
       } else {

@@ -26,6 +26,7 @@ export class Tasks {
   readonly #running = new Map<number, Running>();
   readonly #waiting = new Map<string, Set<Running>>();
   #last = 0;
+  #signals = 0;
 
   constructor(outbox: Outbox) {
     this.#outbox = outbox;
@@ -34,6 +35,12 @@ export class Tasks {
   /** Number of tasks that have not ended. */
   get size(): number {
     return this.#running.size;
+  }
+
+  /** A name of a signal that nobody else has. */
+  newSignal(): string {
+    this.#signals += 1;
+    return `own:${this.#signals}`;
   }
 
   /** Starts a task; `done` hears of its end, perhaps before this returns. Returns its id. */

@@ -59,6 +59,17 @@ export class CliError extends Error {
   }
 }
 
+/** Ends a command that has written its result, with an exit code that is no failure. */
+export class ExitStatus extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`ends with code ${exitCode}`);
+    this.name = "ExitStatus";
+    this.exitCode = exitCode;
+  }
+}
+
 /** Reads the `code` of a system error such as `EACCES`; undefined for anything else. */
 export function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;

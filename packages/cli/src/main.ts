@@ -1,27 +1,7 @@
 #!/usr/bin/env node
-import { connectOperator } from "./live/bus-operator.ts";
-import { run } from "./run.ts";
+import { enableCompileCache } from "node:module";
 
-const interruption = new AbortController();
-const FORCED_EXIT_CODE = 130;
-
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    // The second one does not wait for anybody.
-    if (interruption.signal.aborted) process.exit(FORCED_EXIT_CODE);
-    interruption.abort();
-  });
-}
-
-// `ringwall get workloads | head` closes the pipe early; that is no fault.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === "EPIPE" ? 0 : 1);
-});
-
-process.exitCode = await run(process.argv.slice(2), {
-  stdout: process.stdout,
-  stderr: process.stderr,
-  environment: process.env,
-  interrupted: interruption.signal,
-  connect: connectOperator,
-});
+// Compiled code is kept between runs: a command is over before its code could be compiled twice.
+enableCompileCache();
+const { runProcess } = await import("./run-process.ts");
+await runProcess();

@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { CliError, EXIT_CODES } from "./errors.ts";
+import { CliError, EXIT_CODES, ExitStatus } from "./errors.ts";
 import { Out } from "./output/out.ts";
 import { buildProgram } from "./program.ts";
 import type { CommandContext } from "./session.ts";
@@ -13,6 +13,7 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
     await buildProgram(context, complaints).parseAsync([...argv], { from: "user" });
     return 0;
   } catch (error) {
+    if (error instanceof ExitStatus) return error.exitCode;
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
       if (!json) return EXIT_CODES.usage;

@@ -35,7 +35,7 @@ export async function unmatchedSelectors(
       const origin = origins.get(unit);
       return {
         file: origin?.file ?? unit,
-        line: 0,
+        line: (origin?.lineOffset ?? 0) + (origin?.lines.get(path) ?? 1),
         path,
         rule: "selector-unmatched",
         message: `${formatSelector(selector)} matches no workload now`,

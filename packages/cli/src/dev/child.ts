@@ -14,7 +14,7 @@ export interface ChildOptions {
   /** Takes what the process writes. */
   readonly logFile: string;
   /** Called with the process id of every life. */
-  readonly started: (name: string, pid: number) => void;
+  readonly started: (name: string, pid: number, command: string) => void;
   /** Says one line to people. */
   readonly say: (text: string) => void;
   /** Called when it ended too often to be started again. */
@@ -77,7 +77,8 @@ export class Child {
     });
     closeSync(log);
     this.#process = child;
-    if (child.pid !== undefined) this.#options.started(this.name, child.pid);
+    const { started } = this.#options;
+    if (child.pid !== undefined) started(this.name, child.pid, [command, ...args].join(" "));
     child.once("error", (error) => this.#fail(`can't be started: ${error.message}`));
     child.once("exit", (code, signal) => {
       if (!this.#stopping) void this.#restart(signal ?? `code ${code}`);

@@ -11,6 +11,8 @@ import type { Session } from "../session.ts";
 import { registerEstate } from "./adapter.ts";
 import { commitExample } from "./commit-example.ts";
 import { followEvents } from "./events.ts";
+import { endLeftovers, ProcessNotes } from "./leftovers.ts";
+import { patiently } from "./patience.ts";
 import { type Presenter, presenterFor } from "./presenter.ts";
 import { Stack } from "./stack.ts";
 import { holdsPolicies, openStateDirectory } from "./state-directory.ts";
@@ -36,6 +38,10 @@ const REFRESH_MS = 500;
 export async function runDev(session: Session, options: DevOptions): Promise<void> {
   await using state = await openStateDirectory(options.stateDirectory, options.fresh);
   const presenter = presenterFor(session);
+  const left = await endLeftovers(state.root);
+  if (left > 0) presenter.step(`ended ${left} processes that the last start left behind`);
+  const notes = new ProcessNotes(state.root);
+  await using _cleared = { [Symbol.asyncDispose]: () => notes.clear() };
   const failure = new AbortController();
   const signal = AbortSignal.any([session.interrupted, failure.signal]);
   await using stack = new Stack({
@@ -46,7 +52,10 @@ export async function runDev(session: Session, options: DevOptions): Promise<voi
     environment: options.environment,
     processEnvironment: session.context.environment,
     say: (text) => presenter.say(text),
-    started: (name, pid) => presenter.started(name, pid),
+    started: (name, pid, command) => {
+      notes.note(name, pid, command);
+      presenter.started(name, pid);
+    },
     giveUp: (error) => failure.abort(error),
   });
   try {
@@ -77,7 +86,7 @@ async function prepare(
 ): Promise<void> {
   await servicesUp(operator, signal);
   presenter.step("version-keeper, registrar, renderer and agent-gateway are up");
-  const { head } = await readLiveTree(operator);
+  const { head } = await patiently(() => readLiveTree(operator));
   if (head !== undefined) {
     presenter.step("the configuration of the last start is kept (--fresh begins anew)");
   } else if (agentsHavePolicies) {

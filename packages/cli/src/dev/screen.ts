@@ -13,6 +13,7 @@ const WRAP_OFF = "\u001b[?7l";
 const WRAP_ON = "\u001b[?7h";
 const EVENTS_SHOWN = 5;
 const SMALLEST_ROWS = 12;
+const TITLE_LINES = 2;
 
 /** What the screen shows. */
 export interface ScreenState {
@@ -27,6 +28,7 @@ export class LiveScreen {
   readonly #out: Out;
   readonly #rows: () => number;
   #drawn = 0;
+  #picture = "";
   #events: string[] = [];
   #last: ScreenState | undefined;
 
@@ -39,6 +41,9 @@ export class LiveScreen {
   show(state: ScreenState): void {
     this.#last = state;
     const lines = this.#compose(state);
+    const picture = lines.join("\n");
+    if (picture === this.#picture) return;
+    this.#picture = picture;
     const body = lines.map((line) => `${CLEAR_LINE}${line}\n`).join("");
     this.#out.raw(`${WRAP_OFF}${UP(this.#drawn)}\r${body}${CLEAR_BELOW}${WRAP_ON}`);
     this.#drawn = lines.length;
@@ -53,27 +58,25 @@ export class LiveScreen {
   /** Leaves the picture standing and goes on below it. */
   close(): void {
     this.#drawn = 0;
+    this.#picture = "";
     this.#last = undefined;
   }
 
   #compose({ title, workloads, footer }: ScreenState): string[] {
     const { paint } = this.#out;
+    const rows = Math.max(SMALLEST_ROWS, this.#rows() - 1);
+    const table = devTable(this.#out, workloads);
     const events =
       this.#events.length === 0
         ? []
         : ["", paint.dim("last changes"), ...this.#events.map((event) => `  ${event}`)];
-    const fixed = 1 + 1 + 1 + events.length + footer.length + 1;
-    const available = Math.max(SMALLEST_ROWS, this.#rows()) - fixed;
-    const table = devTable(this.#out, workloads);
-    const hidden = table.length - Math.max(available, SMALLEST_ROWS / 2);
-    const shown =
-      hidden > 0
-        ? [
-            ...table.slice(0, -hidden - 1),
-            paint.dim(`… ${hidden + 1} more: ringwall get workloads`),
-          ]
-        : table;
-    return [title, "", ...shown, ...events, ...footer];
+    const around = [[...events, ...footer], [...footer], []].find(
+      (below) => below.length + table.length + TITLE_LINES <= rows,
+    );
+    if (around !== undefined) return [title, "", ...table, ...around];
+    const most = rows - TITLE_LINES - 1;
+    const more = paint.dim(`… ${table.length - most} more: ringwall get workloads`);
+    return [title, "", ...(table.length > most ? [...table.slice(0, most), more] : table)];
   }
 }
 

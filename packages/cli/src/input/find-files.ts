@@ -72,7 +72,7 @@ async function isDirectory(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return false;
+    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return false;
     throw readProblem(path, error);
   }
 }

@@ -9,6 +9,8 @@ import { splitDocuments } from "./split-documents.ts";
 export interface Origin {
   readonly file: string;
   readonly lineOffset: number;
+  /** Line in the document of every path in it. */
+  readonly lines: ReadonlyMap<string, number>;
 }
 
 /** What reading the input gave. */
@@ -79,7 +81,8 @@ function readFileInto(input: InputFile, options: SourceOptions, collected: Colle
     }
     if (found.document === undefined) continue;
     const path = pathOf(found.document);
-    const origin = { file, lineOffset: document.lineOffset };
+    const lines = found.located?.lines ?? new Map<string, number>();
+    const origin = { file, lineOffset: document.lineOffset, lines };
     if (place?.path !== undefined && place.path !== path) {
       refuse("path", `holds ${path}, but stands at ${place.path}; rename one of them`);
       continue;

@@ -37,6 +37,8 @@ export interface Change {
   /** Environment that the author believes in; empty leaves it to the control plane. */
   readonly environment: string;
   readonly dryRun: boolean;
+  /** Bytes of the ledger of what is declared; absent keeps the present one. */
+  readonly ledger?: Uint8Array;
 }
 
 /** What became of a change. */
@@ -71,6 +73,7 @@ export async function submit(operator: Operator, change: Change): Promise<Commit
     deletes: change.removals.map(({ layer, path }) => ({ layer: wireLayer(layer), path })),
   });
   await mapParallel(change.puts, (put) => putBlob(operator, put.bytes));
+  if (change.ledger !== undefined) await putBlob(operator, change.ledger);
   const packed = toBinary(ChangeListSchema, list);
   const inline = packed.length <= INLINE_LIST_BYTES;
   if (!inline) await putBlob(operator, packed);
@@ -84,6 +87,7 @@ export async function submit(operator: Operator, change: Change): Promise<Commit
       message: change.message,
       environment: change.environment,
       dryRun: change.dryRun,
+      ...(change.ledger === undefined ? {} : { ledgerSha256: sha256(change.ledger) }),
       ...(inline ? { puts: list.puts, deletes: list.deletes } : { changesBlob: sha256(packed) }),
     },
     { timeoutMs: COMMIT_TIMEOUT_MS },

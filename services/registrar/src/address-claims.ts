@@ -18,9 +18,23 @@ export class AddressClaims {
     return this.#contested.firstAfter(address);
   }
 
-  /** Workloads that claim an address, in byte order. */
-  claimants(address: string): string[] {
-    return [...(this.#claims.get(address) ?? [])].sort();
+  /** Workloads that claim an address, in byte order; at most `limit`. */
+  claimants(address: string, limit: number): string[] {
+    return [...(this.#claims.get(address) ?? [])].sort().slice(0, limit);
+  }
+
+  /** Some of the workloads other than `id` that claim an address, at most `limit`. */
+  others(address: string, id: string, limit: number): string[] {
+    const found: string[] = [];
+    for (const workload of this.#claims.get(address) ?? []) {
+      if (found.length === limit) {
+        break;
+      }
+      if (workload !== id) {
+        found.push(workload);
+      }
+    }
+    return found;
   }
 
   add(address: string, workload: string): void {

@@ -70,10 +70,10 @@ describe("the fold of REGISTRY", () => {
     at(1, "a", ["10.0.0.1"]);
     at(2, "b", ["10.0.0.1", "10.0.0.2"]);
     expect(claims.contested).toEqual(["10.0.0.1"]);
-    expect(claims.claimants("10.0.0.1")).toEqual(["a", "b"]);
+    expect(claims.claimants("10.0.0.1", 9)).toEqual(["a", "b"]);
     fold.apply(storedRemoval(NAMES, 3, "a"));
     expect(claims.contested).toEqual([]);
-    expect(claims.claimants("10.0.0.1")).toEqual(["b"]);
+    expect(claims.claimants("10.0.0.1", 9)).toEqual(["b"]);
     at(4, "a", ["10.0.0.2"]);
     expect(claims.contested).toEqual(["10.0.0.2"]);
     at(5, "a", ["10.0.0.2"], Presence.EXPIRED);

@@ -127,11 +127,11 @@ export class WriteEndpoints {
   /** Addresses of a report that others claim as well; both keep them. */
   #contested({ id, addresses }: ReportWorkloadRequest): RowProblem[] {
     return usableAddresses(addresses).flatMap((value) => {
-      const others = this.#claims.claimants(value).filter((each) => each !== id);
+      const others = this.#claims.others(value, id, CLAIMANTS_NAMED);
       if (others.length === 0) {
         return [];
       }
-      const named = others.slice(0, CLAIMANTS_NAMED).join(", ");
+      const named = others.sort().join(", ");
       const message = `address ${value} is claimed by ${named} as well; rules for either apply to both`;
       return [create(RowProblemSchema, { code: "address_contested", value, message })];
     });

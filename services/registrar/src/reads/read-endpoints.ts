@@ -28,6 +28,12 @@ export const WAIT_TIMER = "reads.wait";
 
 const WAIT_CHECK_MS = 500;
 
+/** Contested addresses of one answer: with their workloads they have to fit a message. */
+const CLAIMS_MAX = 50;
+
+/** Workloads that are listed for one contested address. */
+const CLAIMANTS_LISTED = 100;
+
 /** Operations that any instance answers from its fold: noun and verb by listener. */
 const OPERATIONS: Readonly<Record<string, readonly [string, string]>> = {
   "read.workloads": ["workload", "list"],
@@ -128,10 +134,16 @@ export class ReadEndpoints {
     }
     const { claims } = this.#registry.indexes;
     const start = claims.firstContestedAfter(request.after);
-    const page = claims.contested.slice(start, start + pageLimit(request.limit));
+    const page = claims.contested.slice(
+      start,
+      start + Math.min(pageLimit(request.limit), CLAIMS_MAX),
+    );
     reply(this.#out, delivery.replyTo, schema, {
       revision: BigInt(this.#registry.revision),
-      claims: page.map((address) => ({ address, workloads: claims.claimants(address) })),
+      claims: page.map((address) => ({
+        address,
+        workloads: claims.claimants(address, CLAIMANTS_LISTED),
+      })),
       more: start + page.length < claims.contested.length,
     });
   }

@@ -1718,7 +1718,7 @@ export type ListClaimsRequest = Message<"ringwall.v1.ListClaimsRequest"> & {
   after: string;
 
   /**
-   * Most addresses in the answer; 0 means 500.
+   * Most addresses in the answer, 50 at most; 0 means as many.
    *
    * @generated from field: uint32 limit = 2;
    */
@@ -1788,7 +1788,7 @@ export type AddressClaim = Message<"ringwall.v1.AddressClaim"> & {
   address: string;
 
   /**
-   * Workload ids in byte order.
+   * Workload ids in byte order, at most 100.
    *
    * @generated from field: repeated string workloads = 2;
    */

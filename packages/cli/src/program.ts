@@ -9,8 +9,14 @@ import { historyCommand } from "./commands/history.ts";
 import { labelCommand } from "./commands/label.ts";
 import { lintCommand } from "./commands/lint.ts";
 import { modeCommand } from "./commands/mode.ts";
+import { planCommand } from "./commands/plan.ts";
+import { pullCommand } from "./commands/pull.ts";
+import { renderCommand } from "./commands/render.ts";
+import { rollbackCommand } from "./commands/rollback.ts";
+import { showCommand } from "./commands/show.ts";
 import { statusCommand } from "./commands/status.ts";
 import { topologyCommand } from "./commands/topology.ts";
+import { verifyCommand } from "./commands/verify.ts";
 import { versionCommand } from "./commands/version.ts";
 import { watchCommand } from "./commands/watch.ts";
 import { workloadCommand } from "./commands/workload.ts";
@@ -22,8 +28,9 @@ type Make = (context: CommandContext) => Command;
 
 const GROUPS: readonly (readonly [string, readonly Make[]])[] = [
   ["Try it:", [devCommand]],
-  ["Look:", [getCommand, statusCommand, historyCommand, watchCommand, explainCommand]],
-  ["Change:", [applyCommand, labelCommand, modeCommand]],
+  ["Look:", [getCommand, statusCommand, historyCommand, showCommand, watchCommand, explainCommand]],
+  ["Change:", [applyCommand, labelCommand, modeCommand, rollbackCommand]],
+  ["Declare:", [renderCommand, planCommand, pullCommand, verifyCommand]],
   ["Operate:", [workloadCommand, topologyCommand, acceptStateCommand]],
   ["Other:", [lintCommand, completionCommand, versionCommand]],
 ];

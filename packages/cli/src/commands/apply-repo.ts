@@ -2,12 +2,21 @@ import { randomUUID } from "node:crypto";
 import { type Ledger, sortPaths, writeLedger } from "@ringwall/declared";
 import { writeDataDirectory } from "@ringwall/declared/fs";
 import type { CommitSummary } from "@ringwall/wire";
+import type { Command } from "commander";
 import { readDeclaredRepo } from "../declared/declared-repo.ts";
 import { asCliError } from "../declared/failure.ts";
 import { passGates } from "../declared/gates.ts";
 import { runIdAfter } from "../declared/live-reading.ts";
 import { makePlan, type Planned } from "../declared/make-plan.ts";
-import { chosenProfile, type GateOptions, type RepoOptions } from "../declared/options.ts";
+import {
+  addGateOptions,
+  chosenProfile,
+  dataDirectoryOption,
+  type GateOptions,
+  gatewayOption,
+  profileOption,
+  type RepoOptions,
+} from "../declared/options.ts";
 import { countsText } from "../declared/plan-view.ts";
 import { submit } from "../live/commit.ts";
 import type { Session } from "../session.ts";
@@ -22,8 +31,9 @@ import {
 import { defaultAuthor } from "./options.ts";
 import { documentOf, linesOf } from "./plan.ts";
 
-/** Options of `ringwall apply --repo`. */
-export interface ApplyRepoOptions extends RepoOptions, GateOptions {
+/** Options of `ringwall apply` that belong to a declared repo, and those that it shares. */
+export interface ApplyRepoOptions extends Omit<RepoOptions, "repo">, GateOptions {
+  readonly repo?: string;
   readonly base?: string;
   readonly author?: string;
   readonly message?: string;
@@ -32,8 +42,24 @@ export interface ApplyRepoOptions extends RepoOptions, GateOptions {
   readonly wait?: number | true;
 }
 
+/** Adds the options of `ringwall apply --repo`; `--profile ignition` writes a data directory. */
+export function addApplyRepoOptions(command: Command): Command {
+  return addGateOptions(
+    command
+      .option("--repo <path>", "declared repo to apply as a whole")
+      .addOption(gatewayOption())
+      .addOption(profileOption())
+      .addOption(dataDirectoryOption())
+      .option("--base <path>", "repo that was applied last, to measure drift from")
+      .option("--diff", "also show the differences of a repo, secrets replaced"),
+  );
+}
+
 /** Plans, passes the gates and carries the plan out: one commit, or one swap of a folder. */
-export async function applyRepo(session: Session, options: ApplyRepoOptions): Promise<void> {
+export async function applyRepo(
+  session: Session,
+  options: ApplyRepoOptions & { readonly repo: string },
+): Promise<void> {
   const { out } = session;
   const chosen = chosenProfile(options);
   const repo = await readDeclaredRepo(session, chosen.profile, options);

@@ -15,6 +15,7 @@ import { environmentFor } from "../live/services.ts";
 import { type LiveTree, readLiveTree } from "../live/tree.ts";
 import type { CommandContext, Session } from "../session.ts";
 import { withSession } from "../session.ts";
+import { type ApplyRepoOptions, addApplyRepoOptions, applyRepo } from "./apply-repo.ts";
 import {
   commitJson,
   commitText,
@@ -27,29 +28,26 @@ import {
 import { authorOption, defaultAuthor, waitOption } from "./options.ts";
 import { unmatchedSelectors } from "./unmatched-selectors.ts";
 
-interface ApplyOptions {
-  readonly file: readonly string[];
+interface ApplyOptions extends ApplyRepoOptions {
+  readonly file?: readonly string[];
   readonly layer: LayerName;
-  readonly author?: string;
-  readonly message?: string;
-  readonly dryRun?: boolean;
-  readonly wait?: number | true;
 }
 
 /** Rules that may be broken only because a document that could not be read is missing. */
 const FOLLOW_UP_RULES = new Set(["service-unknown", "address-group-unknown", "in-use"]);
 
-/** `ringwall apply`: documents become one commit. */
+/** `ringwall apply`: documents, or a whole declared repo, become one commit. */
 export function applyCommand(context: CommandContext): Command {
-  return new Command("apply")
-    .summary("commit YAML documents to the live tree")
+  const command = new Command("apply")
+    .summary("commit YAML documents or a declared repo to the live tree")
     .description(
       "Commits Ruleset, Service, AddressGroup, TrafficRoute, Inventory and AlertSink documents in " +
         "one step.\nA directory is a declared repo (targets/ and gateways/) or any folder of YAML " +
         "files; - is stdin.\nNothing is deleted. Every finding is shown at once, with file, line " +
-        "and path.",
+        "and path.\nWith --repo the live side becomes what the repo declares: what it declared before " +
+        "and does not any more is deleted, after the plan has passed its gates.",
     )
-    .requiredOption("-f, --file <paths...>", "files, directories, or - for stdin")
+    .option("-f, --file <paths...>", "files, directories, or - for stdin")
     .addOption(
       new Option("--layer <layer>", "layer of documents that stand outside a declared repo")
         .choices(["core", "environment"])
@@ -58,13 +56,21 @@ export function applyCommand(context: CommandContext): Command {
     .addOption(authorOption())
     .option("-m, --message <text>", "why, in the commit")
     .option("--dry-run", "only check and say what would change")
-    .addOption(waitOption())
-    .action((options: ApplyOptions, command: Command) =>
-      withSession(context, command, (session) => apply(session, options)),
-    );
+    .addOption(waitOption());
+  return addApplyRepoOptions(command).action((options: ApplyOptions, invoked: Command) =>
+    withSession(context, invoked, (session) => {
+      const { file, repo } = options;
+      if (file !== undefined && repo === undefined) return apply(session, { ...options, file });
+      if (file === undefined && repo !== undefined) return applyRepo(session, { ...options, repo });
+      throw new CliError("usage", "name documents with --file, or a declared repo with --repo");
+    }),
+  );
 }
 
-async function apply(session: Session, options: ApplyOptions): Promise<void> {
+async function apply(
+  session: Session,
+  options: ApplyOptions & { readonly file: readonly string[] },
+): Promise<void> {
   const repos: string[] = [];
   const files: InputFile[] = [];
   for (const path of options.file) {

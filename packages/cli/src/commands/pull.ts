@@ -1,4 +1,5 @@
 import {
+  collectionPath,
   environmentProblem,
   MANIFEST_FILE,
   type Manifest,
@@ -55,7 +56,6 @@ export function pullCommand(context: CommandContext): Command {
 }
 
 async function pull(session: Session, options: PullOptions): Promise<void> {
-  const { out } = session;
   const chosen = chosenProfile(options);
   const { target, isNew } = await targetOf(session, options);
   const { gateway, environment } = target;
@@ -77,7 +77,6 @@ async function pull(session: Session, options: PullOptions): Promise<void> {
   const changes = changesOf(present, pulled.tree);
   if (options.dryRun !== true) await write(session, root, target, isNew, pulled, folder);
   report(session, { options, chosen, target, reading, pulled, present, changes });
-  out.note("");
 }
 
 const EMPTY: Tree = new Map();
@@ -235,7 +234,8 @@ function diffOf({ chosen, pulled, present, changes }: PullReport): string[] {
     const newer = pulled.tree.get(path);
     return unifiedDiff(chosen.profile, {
       name: path,
-      path: path.replace(/^(?:modes\/[^/]+\/)?(?:resources|tags)\//, ""),
+      path: collectionPath(chosen.profile, path) ?? path,
+      sides: ["repo", "live"],
       ...(older === undefined ? {} : { older }),
       ...(newer === undefined ? {} : { newer }),
     });

@@ -18,7 +18,12 @@ import { commitName } from "./live-reading.ts";
 /** How much of a plan is shown. */
 export interface PlanViewOptions {
   readonly diff?: boolean;
+  /** What the sides are called in differences; default live and declared. */
+  readonly sides?: Sides;
 }
+
+/** Names of the older and the newer side of a difference. */
+export type Sides = readonly [older: string, newer: string];
 
 const STATUSES: readonly PlanStatus[] = ["added", "changed", "removed", "same", "unmanaged"];
 
@@ -56,7 +61,7 @@ export function planJson(profile: Profile, plan: Plan, options: PlanViewOptions)
     })),
     deletes: plan.deletes,
     drift: plan.drift,
-    ...(options.diff === true ? { diff: diffLines(profile, plan).join("\n") } : {}),
+    ...(options.diff === true ? { diff: diffLines(profile, plan, options.sides).join("\n") } : {}),
   };
 }
 
@@ -71,7 +76,9 @@ export function planLines(
   const drifted = new Set(plan.drift.map(({ key }) => key));
   const lines = shown.flatMap((entry) => entryLines(entry, drifted.has(entry.key), out.paint));
   if (options.diff === true) {
-    lines.push(...diffLines(profile, plan).map((line) => diffColour(line, out.paint)));
+    lines.push(
+      ...diffLines(profile, plan, options.sides).map((line) => diffColour(line, out.paint)),
+    );
   }
   return lines;
 }
@@ -123,20 +130,25 @@ function sign(status: PlanStatus, paint: Paint): string {
 }
 
 /** The unified difference of everything that would be written or deleted, secrets replaced. */
-export function diffLines(profile: Profile, plan: Plan): string[] {
+export function diffLines(profile: Profile, plan: Plan, sides?: Sides): string[] {
   const deletes = new Set(plan.deletes);
   return plan.entries.flatMap((entry) =>
     entry.files
       .filter(
         (file) => isShown(entry, file) && (file.desired !== undefined || deletes.has(file.path)),
       )
-      .flatMap((file) => fileDiff(profile, file)),
+      .flatMap((file) => fileDiff(profile, file, sides)),
   );
 }
 
-function fileDiff(profile: Profile, { path, live, desired }: PlannedFile): string[] {
+function fileDiff(
+  profile: Profile,
+  { path, live, desired }: PlannedFile,
+  sides: Sides = ["live", "declared"],
+): string[] {
   return unifiedDiff(profile, {
     name: path,
+    sides,
     path: path.replace(/^(?:core|environment)\//, ""),
     ...(live === undefined ? {} : { older: live }),
     ...(desired === undefined ? {} : { newer: desired }),

@@ -7,6 +7,8 @@ import type { Content } from "../tree/content.ts";
 import { typeOf } from "../tree/mapping.ts";
 import { lastOf } from "../tree/path.ts";
 
+const NO_LINE_FEED = "\n\\ No newline at end of file";
+
 /**
  * A file's text for showing, every secret replaced. It is no Content, so it can't be written back.
  */
@@ -14,10 +16,13 @@ export class MaskedText {
   readonly #lines: readonly string[];
 
   private constructor(text: string) {
-    this.#lines = text === "" ? [] : text.split("\n");
+    const lines = text === "" ? [] : text.split("\n");
+    const last = lines.pop();
+    if (last !== undefined && last !== "") lines.push(`${last}${NO_LINE_FEED}`);
+    this.#lines = lines;
   }
 
-  /** Lines without their line feeds; the last one is empty where the text ends in a line feed. */
+  /** Lines without their line feeds; the last one says so if the text does not end in one. */
   get lines(): readonly string[] {
     return this.#lines;
   }

@@ -13,6 +13,8 @@ export interface DiffFile {
   readonly path: string;
   readonly older?: Content;
   readonly newer?: Content;
+  /** What the sides are called; default live and declared. */
+  readonly sides?: readonly [older: string, newer: string];
 }
 
 /**
@@ -20,10 +22,10 @@ export interface DiffFile {
  * with their sizes only.
  */
 export function unifiedDiff(profile: Profile, file: DiffFile): string[] {
-  const { name, path, older, newer } = file;
+  const { name, path, older, newer, sides: [olderSide, newerSide] = ["live", "declared"] } = file;
   const header = [
-    `--- ${older === undefined ? "/dev/null" : `live/${name}`}`,
-    `+++ ${newer === undefined ? "/dev/null" : `declared/${name}`}`,
+    `--- ${older === undefined ? "/dev/null" : `${olderSide}/${name}`}`,
+    `+++ ${newer === undefined ? "/dev/null" : `${newerSide}/${name}`}`,
   ];
   const text = (content: Content | undefined) =>
     content === undefined ? [] : MaskedText.of(profile, path, content)?.lines;

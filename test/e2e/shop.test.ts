@@ -1,6 +1,7 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { eventually, freePort } from "@ringwall/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DevProcess, type DevWorkload } from "./dev-process.ts";
@@ -27,6 +28,34 @@ interface Listing {
 
 const SERVICES = ["version-keeper", "registrar", "renderer", "agent-gateway", "agent"] as const;
 const ENFORCED = ["cache-1", "db-1", "db-2", "db-3", "payments-1", "payments-2"];
+
+interface Refusal {
+  readonly error: { readonly findings: readonly { line: number; rule: string }[] };
+}
+
+const BAD_DOCUMENTS = `kind: Service
+name: a
+entries:
+  - protocol: tcp
+    ports: ["22"]
+    port: 23
+---
+kind: Service
+name: b
+entries: [{ protocol: tcp }]
+--- { kind: Service, name: b, entries: [{ protocol: udp }] }
+---
+kind: Ruleset
+name: r
+# whom it protects
+scope: {}
+rules:
+  - peers:
+      - cidr: 10.0.0.300/8
+    entries: [{ protocol: tcp }]
+`;
+
+const service = (name: string) => `kind: Service\nname: ${name}\nentries: [{ protocol: udp }]\n`;
 
 function versionsOf(workloads: readonly DevWorkload[]): Record<string, number> {
   return Object.fromEntries(workloads.map(({ id, version }) => [id, version]));
@@ -133,6 +162,36 @@ describe("the shop", () => {
     });
   });
 
+  it("refuses bad documents with every finding, file and line", async () => {
+    const file = join(stateDir, "bad.yaml");
+    await writeFile(file, BAD_DOCUMENTS);
+    const { code, stdout } = await dev.run("--json", "apply", "-f", file);
+    expect(code).toBe(3);
+    const { error }: Refusal = JSON.parse(stdout);
+    expect(error.findings.map(({ line, rule }) => `${line} ${rule}`).sort()).toEqual([
+      "11 duplicate-name",
+      "16 selector-empty",
+      "19 cidr",
+      "6 key-unknown",
+    ]);
+  });
+
+  it("lets one of several applies at once through; a repeated one loses nothing", async () => {
+    const files = ["one", "two", "three"].map((name) => join(stateDir, `${name}.yaml`));
+    await Promise.all(files.map((file) => writeFile(file, service(basename(file, ".yaml")))));
+    const outcomes = await Promise.all(files.map((file) => dev.run("apply", "-f", file)));
+    for (const { code, stderr } of outcomes) {
+      expect([0, 6]).toContain(code);
+      if (code === 6) expect(stderr).toMatch(/someone else applied meanwhile: \S+@\S+ at .*commit/);
+    }
+    expect(outcomes.some(({ code }) => code === 0)).toBe(true);
+    await dev.read("apply", "-f", ...files);
+    const { services } = await dev.read<{ services: { name: string }[] }>("get", "services");
+    expect(services.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["one", "two", "three", "ssh"]),
+    );
+  });
+
   it("keeps versions and states when each service crashes, and nothing advances", async () => {
     const before = versionsOf(dev.workloads);
     for (const service of SERVICES) await dev.crash(service);
@@ -175,13 +234,18 @@ describe("the shop", () => {
   });
 });
 
-/** Everything that agents keep, by path below the agents' directory. */
+/** Digests of the policies and rules that agents keep, by path. */
 async function policiesOf(stateDir: string): Promise<Record<string, string>> {
   const root = join(stateDir, "agents");
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && /policy|\.nft$/.test(entry.name))
     .map(({ parentPath, name }) => join(parentPath, name));
-  const read = files.sort().map(async (file) => [file, await readFile(file, "base64")] as const);
-  return Object.fromEntries(await Promise.all(read));
+  const digests = files.sort().map(async (file) => {
+    const digest = createHash("sha256")
+      .update(await readFile(file))
+      .digest("hex");
+    return [file, digest] as const;
+  });
+  return Object.fromEntries(await Promise.all(digests));
 }

@@ -1,6 +1,6 @@
 import type { Effect, Message, Moment, StoredRecord } from "@ringwall/actor";
 import type { ServiceEnv, ServiceReducer } from "@ringwall/bus";
-import { AckStatus, type PolicyAck } from "@ringwall/wire";
+import { AckStatus } from "@ringwall/wire";
 import { Objects } from "./content/objects.ts";
 import { HEARTBEAT_MS } from "./limits.ts";
 import { Line } from "./line.ts";
@@ -12,11 +12,13 @@ import { Desk } from "./session/desk.ts";
 import { Reports } from "./session/reports.ts";
 import { TRANSFER_TIMER } from "./session/transfers.ts";
 import { Sweep } from "./sweep.ts";
+import type { Ack } from "./wire/ack-bytes.ts";
 import { isBelow } from "./wire/inputs.ts";
 
 const SWEEP_TIMER = "sweep";
 const CONTENT_TIMER = "content";
 const CONTENT_MS = 200;
+const PAGES = "pages";
 
 /** The gateway as a reducer: every session, every log that it depends on, and nothing else. */
 export class Gateway implements ServiceReducer {
@@ -134,7 +136,11 @@ export class Gateway implements ServiceReducer {
         }
         break;
       case "again":
-        this.#line.resume();
+        if (message.tag === PAGES) {
+          this.#writePages();
+        } else {
+          this.#line.resume();
+        }
         break;
       case "reconnected":
       case "trimmed":
@@ -198,6 +204,7 @@ export class Gateway implements ServiceReducer {
     if (id === SWEEP_TIMER) {
       out.add({ kind: "timer", id: SWEEP_TIMER, delayMs: this.#sweepMs });
       this.#sweep.run(this.#moment);
+      this.#writePages();
     } else if (id === TRANSFER_TIMER) {
       pusher.transfers.turn();
     } else if (id === CONTENT_TIMER) {
@@ -206,6 +213,13 @@ export class Gateway implements ServiceReducer {
       this.#scheduleContent();
     } else {
       loader.timer(id);
+    }
+  }
+
+  #writePages(): void {
+    const { monotonicMs, wallMs } = this.#moment;
+    if (this.#parts.pages.write(monotonicMs, wallMs)) {
+      this.#parts.out.add({ kind: "again", tag: PAGES });
     }
   }
 
@@ -270,12 +284,13 @@ export class Gateway implements ServiceReducer {
     }
   }
 
-  #tellAck(workload: string, ack: PolicyAck): void {
+  #tellAck(workload: string, ack: Ack): void {
     const { events } = this.#parts;
     if (events.watched) {
       const { monotonicMs, wallMs } = this.#moment;
       const word = ACK_WORDS[ack.status] ?? "OUT_OF_STEP";
-      events.ack(workload, ack, word, ack.detail, monotonicMs, wallMs);
+      const at = { epoch: BigInt(ack.epoch), version: BigInt(ack.version) };
+      events.ack(workload, at, word, ack.detail, monotonicMs, wallMs);
     }
   }
 

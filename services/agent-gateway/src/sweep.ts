@@ -46,8 +46,8 @@ export class Sweep {
 
   /** One pass. */
   run(moment: Moment): void {
-    const { monotonicMs: nowMs, wallMs } = moment;
-    const { pages, reports, pusher, ground, out, loader } = this.#parts;
+    const nowMs = moment.monotonicMs;
+    const { reports, pusher, ground, out, loader } = this.#parts;
     this.#count += 1;
     this.#attend(moment);
     if (nowMs - this.#leasedMs >= LEASE_MS * 0.9) {
@@ -55,7 +55,6 @@ export class Sweep {
       this.#lease();
     }
     reports.send(nowMs);
-    pages.write(nowMs, wallMs);
     this.askForContent(nowMs);
     for (const session of pusher.takeDelayed(nowMs)) {
       this.#queue(session);

@@ -1,7 +1,8 @@
 import type { Moment } from "@ringwall/actor";
-import { AckStatus, type Heartbeat, type PolicyAck } from "@ringwall/wire";
+import { AckStatus, type Heartbeat } from "@ringwall/wire";
 import { DEAD_INTERVALS, PARKED_KEPT } from "../limits.ts";
 import type { Outbox } from "../outbox.ts";
+import type { Ack } from "../wire/ack-bytes.ts";
 import { toHex } from "../wire/hex.ts";
 import type { Deliveries } from "./deliveries.ts";
 import {
@@ -31,20 +32,20 @@ export interface AckParts {
 }
 
 /** Takes the outcome of a push. */
-export function takeAck(parts: AckParts, session: Session, ack: PolicyAck, moment: Moment): void {
-  const seq = Number(ack.seq);
+export function takeAck(parts: AckParts, session: Session, ack: Ack, moment: Moment): void {
+  const { seq } = ack;
   const index = session.flights.findIndex((flight) => flight.seq === seq);
   switch (ack.status) {
     case AckStatus.APPLIED:
       if (index >= 0) {
         applied(parts, session, index, moment);
       } else {
-        session.has = pointOf(ack.epoch, ack.version, ack.digest);
+        session.has = { epoch: BigInt(ack.epoch), version: ack.version, digest: ack.digest };
       }
       return;
     case AckStatus.REFUSED:
       parts.out.count("ringwall_refusals_total");
-      refused(parts, session, toHex(ack.digest), session.flights[index]);
+      refused(parts, session, ack.digest, session.flights[index]);
       session.words = ack.detail;
       if (seq >= session.baseline) {
         fallBack(parts, session, moment);
@@ -133,7 +134,7 @@ function refused(
   digest: string,
   flight: Flight | undefined,
 ): void {
-  if (session.parked.includes(digest)) {
+  if (digest === "" || session.parked.includes(digest)) {
     return;
   }
   if (flight?.kind === "delta") {

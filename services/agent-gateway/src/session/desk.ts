@@ -14,6 +14,7 @@ import {
 import { FACTS_LIMIT, PARKED_KEPT, SESSION_LIMIT } from "../limits.ts";
 import type { Outbox } from "../outbox.ts";
 import type { Peers } from "../status/peers.ts";
+import { type Ack, readAck } from "../wire/ack-bytes.ts";
 import { encodeDown } from "../wire/down-bytes.ts";
 import { toHex } from "../wire/hex.ts";
 import { type AckParts, takeAck, takeHeartbeat } from "./acks.ts";
@@ -48,7 +49,7 @@ export interface DeskParts {
   /** A session's state or acknowledged version is another one. */
   readonly onChange: (session: Session) => void;
   /** An agent acknowledged a push. */
-  readonly onAck: (session: Session, ack: Extract<Up["body"], { case: "ack" }>["value"]) => void;
+  readonly onAck: (session: Session, ack: Ack) => void;
 }
 
 /** Takes what agents and other gateways say. An agent is named by the subject, never by the payload. */
@@ -85,23 +86,29 @@ export class Desk {
   /** An agent of ours says something. */
   up(message: Delivered, moment: Moment): void {
     const workload = message.subject.split(".").at(-3) ?? "";
-    const up = this.#read(message.payload);
-    if (up === undefined || !WORKLOAD.test(workload)) {
+    const ack = readAck(message.payload);
+    const up = ack === undefined ? this.#read(message.payload) : undefined;
+    const said = ack?.session ?? (up === undefined ? undefined : Number(up.session));
+    if (said === undefined || said > SESSION_LIMIT || !WORKLOAD.test(workload)) {
       this.#parts.out.count("ringwall_malformed_ups_total");
       return;
     }
     const session = this.#parts.book.get(workload);
-    if (session === undefined || BigInt(session.session) !== up.session) {
+    if (session?.session !== said) {
       this.#parts.out.count("ringwall_other_session_ups_total");
-      if (session === undefined || up.session > BigInt(session.session)) {
-        this.#direct(workload, up.session, "this gateway has no such session");
+      if (session === undefined || said > session.session) {
+        this.#direct(workload, BigInt(said), "this gateway has no such session");
       }
       return;
     }
     session.seenMs = moment.monotonicMs;
     session.seenUnixMs = moment.wallMs;
     session.leased = true;
-    this.#take(session, up, moment);
+    if (ack !== undefined) {
+      this.#takeAck(session, ack, moment);
+    } else if (up !== undefined) {
+      this.#take(session, up, moment);
+    }
   }
 
   /** Another gateway took a session. */
@@ -217,16 +224,17 @@ export class Desk {
     pusher.sendCounted(session, "helloAck", toBinary(HelloAckSchema, ack));
   }
 
+  #takeAck(session: Session, ack: Ack, moment: Moment): void {
+    takeAck(this.#parts.acks, session, ack, moment);
+    this.#parts.onChange(session);
+    this.#parts.onAck(session, ack);
+    this.#parts.pusher.consider(session);
+  }
+
   #take(session: Session, up: Up, moment: Moment): void {
     const { pusher, reports, acks, onChange } = this.#parts;
     const { body } = up;
     switch (body.case) {
-      case "ack":
-        takeAck(acks, session, body.value, moment);
-        onChange(session);
-        this.#parts.onAck(session, body.value);
-        pusher.consider(session);
-        return;
       case "heartbeat": {
         const { drift, version } = { drift: session.driftCount, version: session.has.version };
         takeHeartbeat(acks, session, body.value, moment);

@@ -18,7 +18,10 @@ const TAG = "status:";
 const REFRESH_MS = 10_000;
 
 /** Pages written in one turn. */
-const PAGES_PER_TURN = 8;
+const PAGES_PER_TURN = 2;
+
+/** A page is not written again within this time. */
+const PAUSE_MS = 900;
 
 const PURGE = { "KV-Operation": "PURGE", "Nats-Rollup": "sub" };
 
@@ -100,7 +103,8 @@ export class Pages {
   write(nowMs: number, nowUnixMs: number): boolean {
     let budget = PAGES_PER_TURN;
     for (const [index, page] of this.#pages.entries()) {
-      const due = page.dirty || (page.used > 0 && nowMs - page.writtenMs >= REFRESH_MS);
+      const ageMs = nowMs - page.writtenMs;
+      const due = page.dirty ? ageMs >= PAUSE_MS : page.used > 0 && ageMs >= REFRESH_MS;
       if (!due || page.writing) {
         continue;
       }
@@ -158,7 +162,13 @@ export class Pages {
   #grow(): number {
     const first = this.#pages.length * PAGE_SIZE;
     const sessions = new Array<Session | undefined>(PAGE_SIZE).fill(undefined);
-    this.#pages.push({ sessions, used: 0, dirty: false, writing: false, writtenMs: 0 });
+    this.#pages.push({
+      sessions,
+      used: 0,
+      dirty: false,
+      writing: false,
+      writtenMs: Number.NEGATIVE_INFINITY,
+    });
     for (let slot = first + PAGE_SIZE - 1; slot > first; slot -= 1) {
       this.#free.push(slot);
     }

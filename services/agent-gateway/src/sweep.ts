@@ -69,6 +69,7 @@ export class Sweep {
     }
     if (this.#count % MEASURE_EVERY === 0) {
       this.#parts.peers.relax();
+      this.#parts.bodies.tidy((digest) => pusher.awaits(digest));
       this.#measure();
     }
     if (this.#count % TIDY_EVERY === 0) {

@@ -94,6 +94,15 @@ export class Bodies {
     return assembly !== undefined && this.#objects.areMissing(assembly.missing);
   }
 
+  /** Drops bodies that lack a part nobody holds and that are not `needed`. */
+  tidy(needed: (digest: string) => boolean): void {
+    for (const digest of [...this.#assemblies.keys()]) {
+      if (this.isMissing(digest) && !needed(digest)) {
+        this.abandon(digest);
+      }
+    }
+  }
+
   /** Nobody needs the body any more: what it lacks is not looked for on its account. */
   abandon(digest: string): void {
     const assembly = this.#assemblies.get(digest);

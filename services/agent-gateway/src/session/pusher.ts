@@ -57,7 +57,12 @@ export class Pusher {
     this.#moment = moment;
   }
 
-  /** Sessions that waited for a body, or whose repair is due. */
+  /** True if a session waits for the body. */
+  awaits(digest: string): boolean {
+    return (this.#awaiting.get(digest)?.size ?? 0) > 0;
+  }
+
+  /** Sessions that waited for a body; they wait no more. */
   takeAwaiting(digest: string): readonly Session[] {
     const sessions = this.#awaiting.get(digest);
     this.#awaiting.delete(digest);

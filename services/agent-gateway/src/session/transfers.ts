@@ -1,4 +1,4 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { MESSAGE_BYTES } from "../limits.ts";
 import type { Outbox } from "../outbox.ts";
 import { chunkBytes, policyVersion } from "../wire/down-bytes.ts";
@@ -22,7 +22,7 @@ interface Transfer {
   /** Bytes of the policy: its version, then its body. */
   readonly version: Uint8Array;
   readonly body: Uint8Array;
-  readonly hash: Hash;
+  readonly hash: ReturnType<typeof createHash>;
   hashed: number;
   sha256: Uint8Array | undefined;
   next: number;

@@ -27,12 +27,36 @@ export type Head = (
   readonly weaker: boolean;
 };
 
+/** Workloads that go from one body to another together. */
+export interface BodyStep {
+  /** What they had before; undefined for workloads that are new. */
+  readonly from: Head | undefined;
+  readonly to: Head;
+  readonly workloads: readonly string[];
+  /**
+   * The changes of the PolicyDelta between the two bodies, encoded once: fields to put after those of
+   * the versions. Undefined unless both are bodies. Ask for it before the next flush begins.
+   */
+  delta(): Uint8Array | undefined;
+}
+
 /** Net difference between two flushes: what came back to where it was is not in it. */
 export interface BodyChanges {
+  /** Each pair of heads once. */
+  readonly steps: readonly BodyStep[];
+  /** The same by workload. */
   readonly heads: ReadonlyMap<string, Head>;
   readonly removed: readonly string[];
   /** Stored rows and endpoints that were left out of routes. */
   readonly skippedRows: number;
+}
+
+/** How far a flush has come. */
+export interface Progress {
+  readonly phase: "reading" | "rendering";
+  /** Workloads that were read, or bodies that were rendered. */
+  readonly done: number;
+  readonly total: number;
 }
 
 /**
@@ -45,6 +69,8 @@ export interface BodySource {
   begin(): void;
   /** Works off one slice; the changes when the flush is done, undefined while it is not. */
   work(): BodyChanges | undefined;
+  /** How far the flush under way has come, or the last one. */
+  progress(): Progress;
   /** Content objects of a current body: its manifest first, then the sets that it names. */
   objectsOf(digest: string): readonly string[];
   /** Bytes of a content object of a current body. */

@@ -2,7 +2,14 @@ export { type AdmitOptions, admit, admitDocuments, admitTree } from "./admission
 export { findInUse } from "./admission/in-use.ts";
 export { isWorkloadId } from "./admission/inventory.ts";
 export { findUnmatchedSelectors } from "./admission/unmatched.ts";
-export type { BodyChanges, BodySource, Head, SourceChange } from "./body-source.ts";
+export type {
+  BodyChanges,
+  BodySource,
+  BodyStep,
+  Head,
+  Progress,
+  SourceChange,
+} from "./body-source.ts";
 export { containsCidr, isAddress, isCidr } from "./cidr.ts";
 export {
   type AssembledConfiguration,
@@ -33,6 +40,7 @@ export {
   readDocument,
   readDocuments,
 } from "./documents/read-document.ts";
+export { Engine } from "./engine/engine.ts";
 export {
   type ConnectionExplanation,
   ExplainError,

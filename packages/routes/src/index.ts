@@ -17,7 +17,7 @@ export {
   type Split,
 } from "./model.ts";
 export { combineRank, compareRank, type Rank, rank } from "./rank.ts";
-export { RouteIndex } from "./route-index.ts";
+export { RouteIndex, servicesReached } from "./route-index.ts";
 export { IMPLICIT_WEIGHT, type Selection, select } from "./select.ts";
 export { type EffectiveSplit, effectiveSplits } from "./splits.ts";
 export {

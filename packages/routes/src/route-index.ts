@@ -20,6 +20,13 @@ interface Mesh {
   readonly any: Candidate[];
 }
 
+/** Where a route stands in the index. */
+interface Place {
+  readonly list: Candidate[];
+  readonly service: string | typeof ANYTHING;
+  readonly candidate: Candidate;
+}
+
 const EXACT: Rank = { exact: 1, wildcard: 0 };
 const ANY_SERVICE: Rank = { exact: 0, wildcard: 1 };
 const ANYTHING: Rank = { exact: 0, wildcard: 0 };
@@ -35,8 +42,10 @@ const ANYTHING: Rank = { exact: 0, wildcard: 0 };
 export class RouteIndex {
   readonly #meshes = new Map<string, Mesh>();
 
-  constructor(routes: Iterable<Route>) {
-    for (const route of routes) this.#add(route);
+  constructor(routes: Iterable<Route> = []) {
+    for (const route of routes) {
+      for (const { list, candidate } of this.#placesOf(route)) list.push(candidate);
+    }
     for (const { exact, wildcard, any } of this.#meshes.values()) {
       for (const candidates of [...exact.values(), wildcard, any]) candidates.sort(candidateOrder);
     }
@@ -48,22 +57,45 @@ export class RouteIndex {
     return found === undefined ? [] : [found.exact.get(service) ?? [], found.wildcard, found.any];
   }
 
-  #add(route: Route): void {
+  /** Adds a route to an index in use. */
+  add(route: Route): void {
+    for (const { list, candidate } of this.#placesOf(route)) {
+      const at = list.findIndex((other) => candidateOrder(candidate, other) < 0);
+      list.splice(at < 0 ? list.length : at, 0, candidate);
+    }
+  }
+
+  /** Removes a route, which must be the very object that was added; an unknown one is fine. */
+  remove(route: Route): void {
+    const { exact } = this.#meshOf(route);
+    for (const { list, service } of this.#placesOf(route)) {
+      const at = list.findIndex((candidate) => candidate.route === route);
+      if (at >= 0) list.splice(at, 1);
+      if (list.length === 0 && typeof service === "string") exact.delete(service);
+    }
+  }
+
+  #placesOf(route: Route): Place[] {
+    const best = route.sources.map(rank).reduce<Rank | undefined>(higherRank, undefined);
+    if (best === undefined) return [];
+    const mesh = this.#meshOf(route);
+    return [...new Set(route.destinations.map(reach))].flatMap((service) => {
+      if (service === undefined) return [];
+      const destination =
+        service === ANYTHING ? ANYTHING : service === WILDCARD ? ANY_SERVICE : EXACT;
+      const candidate = { route, destination, bound: combineRank(best, destination) };
+      return { list: listOf(mesh, service), service, candidate };
+    });
+  }
+
+  #meshOf(route: Route): Mesh {
     const name = route.mesh ?? DEFAULT_MESH;
     let mesh = this.#meshes.get(name);
     if (mesh === undefined) {
       mesh = { exact: new Map(), wildcard: [], any: [] };
       this.#meshes.set(name, mesh);
     }
-    const best = route.sources.map(rank).reduce<Rank | undefined>(higherRank, undefined);
-    if (best === undefined) return;
-    for (const service of new Set(route.destinations.map(reach))) {
-      if (service === undefined) continue;
-      const destination =
-        service === ANYTHING ? ANYTHING : service === WILDCARD ? ANY_SERVICE : EXACT;
-      const candidate = { route, destination, bound: combineRank(best, destination) };
-      listOf(mesh, service).push(candidate);
-    }
+    return mesh;
   }
 }
 
@@ -77,6 +109,16 @@ export function destinationRank(destinations: readonly Tags[], service: string):
     }
   }
   return best;
+}
+
+/** Services that a route can be chosen for; undefined stands for every service. */
+export function servicesReached(route: Route): ReadonlySet<string> | undefined {
+  const services = new Set<string>();
+  for (const service of route.destinations.map(reach)) {
+    if (service === ANYTHING || service === WILDCARD) return undefined;
+    if (typeof service === "string") services.add(service);
+  }
+  return services;
 }
 
 /** Service that a destination selector names, `*`, ANYTHING for the empty one, else undefined. */

@@ -1,3 +1,20 @@
+export { Chance } from "./estate/chance.ts";
+export { HistoryWriter } from "./estate/history.ts";
+export {
+  addressOf,
+  type ChangingOptions,
+  type CrowdedOptions,
+  changingEstate,
+  crowdedEstate,
+  type Estate,
+  makeRow,
+  makeWorkload,
+  type NamespacedOptions,
+  namespacedEstate,
+  type SelectingOptions,
+  selectingEstate,
+  WORKLOADS_PER_APP,
+} from "./estate/large-estate.ts";
 export { eventually } from "./eventually.ts";
 export { natsServerBinary } from "./nats/binary.ts";
 export { freePort, type NatsOptions, type NatsServer, startNats } from "./nats/start-nats.ts";

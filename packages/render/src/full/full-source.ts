@@ -68,6 +68,10 @@ export class FullSource implements BodySource {
     return changes;
   }
 
+  progress() {
+    return { phase: "rendering" as const, done: 0, total: 0 };
+  }
+
   objectsOf(digest: string): readonly string[] {
     return this.#members.get(digest) ?? [];
   }
@@ -103,7 +107,7 @@ function* flushSteps(
     }
   }
   const removed = [...before.heads.keys()].filter((id) => !heads.has(id));
-  const changes = { heads: changed, removed, skippedRows };
+  const changes = { steps: [], heads: changed, removed, skippedRows };
   return { changes, heads, objects: encoder.objects, members: encoder.members };
 }
 

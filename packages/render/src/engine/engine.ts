@@ -1,0 +1,282 @@
+import type { BodyChanges, BodySource, Progress, SourceChange } from "../body-source.ts";
+import type { PolicyClass } from "./bodies/policy-class.ts";
+import { GatheredChanges, StepGatherer } from "./body-changes.ts";
+import { Pending } from "./pending.ts";
+import { EngineState } from "./state.ts";
+import { Column } from "./store/column.ts";
+import { Marks } from "./store/marks.ts";
+import { NO_CELL } from "./workloads/cells.ts";
+
+/** Units of work between two yields: a few milliseconds. */
+const WORKLOADS_PER_STEP = 1_000;
+const RULESETS_PER_STEP = 500;
+const CALLERS_PER_STEP = 500;
+const CELLS_PER_STEP = 2_000;
+const RULES_PER_STEP = 2_000;
+
+const NO_CLASS = 0;
+
+/**
+ * The incremental engine: keeps everything that bodies follow from, interned, and renders again only
+ * what a change reaches: touched selectors, the peer sets that they feed, the bodies that use those,
+ * the workloads that have them. What it gives does not depend on order, repetition or batching of
+ * changes, and equals the full render of the same inputs.
+ */
+export class Engine implements BodySource {
+  readonly #state = new EngineState();
+  #pending = new Pending();
+  #running: Generator<void, BodyChanges> | undefined;
+  #progress: Progress = { phase: "reading", done: 0, total: 0 };
+  /** Workloads that left, whose numbers are free once the changes that name them are used up. */
+  #departed: number[] = [];
+  /** Workloads and cells that moved in the present flush, and their classes before, + 1. */
+  readonly #movedWorkloads = new Marks();
+  readonly #movedCells = new Marks();
+  readonly #workloadFrom = new Column();
+  readonly #cellFrom = new Column();
+
+  apply(changes: Iterable<SourceChange>): void {
+    for (const change of changes) {
+      this.#pending.take(change);
+    }
+  }
+
+  begin(): void {
+    if (this.#running === undefined) {
+      const pending = this.#pending;
+      this.#pending = new Pending();
+      this.#progress = { phase: "reading", done: 0, total: pending.workloads.size };
+      this.#running = this.#flush(pending);
+    }
+  }
+
+  work(): BodyChanges | undefined {
+    const step = this.#running?.next();
+    if (step === undefined || !step.done) {
+      return undefined;
+    }
+    this.#running = undefined;
+    return step.value;
+  }
+
+  progress(): Progress {
+    return this.#progress;
+  }
+
+  objectsOf(digest: string): readonly string[] {
+    return this.#state.bodies.objectsOf(digest);
+  }
+
+  object(digest: string): Uint8Array | undefined {
+    return this.#state.bodies.object(digest);
+  }
+
+  *#flush(pending: Pending): Generator<void, BodyChanges> {
+    const state = this.#state;
+    state.settle();
+    for (const workload of this.#departed) {
+      state.fleet.free(workload);
+    }
+    this.#departed = [];
+    const { configuration, workloads } = pending;
+    if (configuration !== undefined) {
+      state.followInventory(configuration);
+      yield* state.fleet.followInventory(WORKLOADS_PER_STEP);
+    }
+    yield* this.#followWorkloads(workloads);
+    if (configuration !== undefined) {
+      yield* state.followConfiguration(configuration, RULESETS_PER_STEP);
+    }
+    const cells = yield* state.routes.followEdits(CALLERS_PER_STEP);
+    const moved = state.fleet.cells.takeMoved();
+    const movedCells = yield* this.#classify(moved, cells);
+    for (const source of yield* state.peers.update()) {
+      state.classes.peersChanged(source);
+    }
+    for (const list of state.decisions.update()) {
+      state.classes.routesChanged(list);
+    }
+    const rendered = yield* this.#render();
+    return yield* this.#gather(moved, movedCells, rendered);
+  }
+
+  *#followWorkloads(workloads: Pending["workloads"]): Generator<void, void> {
+    const { fleet } = this.#state;
+    let done = 0;
+    for (const [id, spec] of workloads) {
+      if (spec === undefined) {
+        fleet.remove(id);
+      } else {
+        fleet.put(spec);
+      }
+      done += 1;
+      if (done % WORKLOADS_PER_STEP === 0) {
+        this.#progress = { phase: "reading", done, total: workloads.size };
+        yield;
+      }
+    }
+    this.#progress = { phase: "reading", done, total: workloads.size };
+  }
+
+  /** Puts cells into their classes; gives the cells that are in another one now. */
+  *#classify(
+    moved: readonly number[],
+    rerouted: readonly number[],
+  ): Generator<void, readonly number[]> {
+    const { classes, fleet, routes } = this.#state;
+    const { cells } = fleet;
+    const touched = cells.takeTouched();
+    this.#noteFormerClasses(moved);
+    this.#dropEmptyCells();
+    yield;
+    for (const cell of touched) {
+      if (cells.memberCount(cell) > 0) {
+        routes.enter(cell);
+      }
+    }
+    const movedCells: number[] = [];
+    this.#movedCells.clear();
+    let done = 0;
+    for (const cell of [...touched, ...rerouted, ...this.#rescopedCells()]) {
+      done += 1;
+      if (done % CELLS_PER_STEP === 0) {
+        yield;
+      }
+      if (cells.memberCount(cell) === 0) {
+        continue;
+      }
+      const before = classes.ofCell(cell);
+      classes.place(cell, routes.listOf(cell));
+      if (before !== undefined && before !== classes.ofCell(cell) && this.#movedCells.add(cell)) {
+        this.#cellFrom.put(cell, before.index + 1);
+        movedCells.push(cell);
+      }
+    }
+    return movedCells;
+  }
+
+  #noteFormerClasses(moved: readonly number[]): void {
+    const { classes, fleet } = this.#state;
+    this.#movedWorkloads.clear();
+    for (const workload of moved) {
+      const former = fleet.cells.takeFormer(workload);
+      const from = former === NO_CELL ? undefined : classes.ofCell(former);
+      this.#workloadFrom.put(workload, from === undefined ? NO_CLASS : from.index + 1);
+      this.#movedWorkloads.add(workload);
+    }
+  }
+
+  #dropEmptyCells(): void {
+    const { classes, fleet, lists, routes } = this.#state;
+    const { cells } = fleet;
+    for (const cell of cells.takeEmptied()) {
+      routes.leave(cell);
+      classes.leave(cell);
+      cells.drop(cell);
+    }
+    for (const set of cells.takeVacated()) {
+      lists.invalidate(set);
+    }
+  }
+
+  /** Cells of label sets in the scope of a ruleset that came, went or changed. */
+  #rescopedCells(): readonly number[] {
+    const { book, fleet, labels, lists } = this.#state;
+    const found: number[] = [];
+    for (const scope of book.takeTouchedScopes()) {
+      for (let index = labels.setCount(scope) - 1; index >= 0; index--) {
+        const set = labels.setAt(scope, index);
+        if (lists.invalidate(set)) {
+          for (let at = fleet.cells.countOfSet(set) - 1; at >= 0; at--) {
+            found.push(fleet.cells.ofSetAt(set, at));
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Renders what is dirty; gives the classes whose head is another one now. */
+  *#render(): Generator<void, readonly PolicyClass[]> {
+    const { bodies, classes } = this.#state;
+    const dirty = classes.takeDirty();
+    const changed: PolicyClass[] = [];
+    let done = 0;
+    let rules = 0;
+    for (const policyClass of dirty) {
+      done += 1;
+      if (!classes.isInhabited(policyClass)) {
+        continue;
+      }
+      if (bodies.render(policyClass)) {
+        changed.push(policyClass);
+      }
+      rules += 1 + policyClass.list.rules.length;
+      if (rules > RULES_PER_STEP) {
+        rules = 0;
+        this.#progress = { phase: "rendering", done, total: dirty.length };
+        yield;
+      }
+    }
+    return changed;
+  }
+
+  /** Gathers workloads by the step that they take. */
+  *#gather(
+    moved: readonly number[],
+    movedCells: readonly number[],
+    rendered: readonly PolicyClass[],
+  ): Generator<void, BodyChanges> {
+    const { bodies, buckets, classes, deltas, fleet } = this.#state;
+    const gatherer = new StepGatherer();
+    const removed: string[] = [];
+    for (const workload of moved) {
+      const from = classes.at(this.#workloadFrom.at(workload) - 1);
+      const to = classes.ofCell(fleet.cells.of(workload));
+      if (to === undefined) {
+        this.#departed.push(workload);
+        removed.push(fleet.name(workload));
+      } else {
+        const before = from === undefined ? undefined : bodies.headBefore(from);
+        gatherer.stepOf(from, before, to)?.workloads.push(workload);
+      }
+    }
+    yield;
+    for (const cell of movedCells) {
+      const from = classes.at(this.#cellFrom.at(cell) - 1);
+      const to = classes.ofCell(cell);
+      if (from !== undefined && to !== undefined) {
+        this.#gatherCell(cell, from, to, gatherer);
+      }
+    }
+    for (const policyClass of rendered) {
+      for (let index = classes.cellCount(policyClass) - 1; index >= 0; index--) {
+        const cell = classes.cellAt(policyClass, index);
+        if (!this.#movedCells.has(cell)) {
+          this.#gatherCell(cell, policyClass, policyClass, gatherer);
+        }
+      }
+    }
+    return new GatheredChanges({
+      steps: gatherer.steps,
+      removed,
+      skippedRows: buckets.skipped,
+      nameOf: (workload) => fleet.name(workload),
+      encode: (from, to) => deltas.encode(from, to),
+    });
+  }
+
+  #gatherCell(cell: number, from: PolicyClass, to: PolicyClass, gatherer: StepGatherer): void {
+    const { cells } = this.#state.fleet;
+    const workloads = gatherer.stepOf(from, this.#state.bodies.headBefore(from), to)?.workloads;
+    if (workloads === undefined) {
+      return;
+    }
+    for (let index = cells.memberCount(cell) - 1; index >= 0; index--) {
+      const workload = cells.memberAt(cell, index);
+      if (!this.#movedWorkloads.has(workload)) {
+        workloads.push(workload);
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { Column } from "../store/column.ts";
+import { Ids } from "../store/ids.ts";
+
+/** Interns labels: each key with one of its values is a small integer. */
+export class LabelPairs {
+  readonly #ids = new Ids();
+  readonly #references = new Column();
+  readonly #keys: string[] = [];
+  readonly #values: string[] = [];
+  readonly #byKey = new Map<string, Map<string, number>>();
+
+  key(pair: number): string {
+    return this.#keys[pair] ?? "";
+  }
+
+  value(pair: number): string {
+    return this.#values[pair] ?? "";
+  }
+
+  /** The pair's id; it is forgotten again unless somebody holds it. */
+  intern(key: string, value: string): number {
+    let byValue = this.#byKey.get(key);
+    if (byValue === undefined) {
+      byValue = new Map();
+      this.#byKey.set(key, byValue);
+    }
+    let pair = byValue.get(value);
+    if (pair === undefined) {
+      pair = this.#ids.take();
+      this.#keys[pair] = key;
+      this.#values[pair] = value;
+      this.#references.put(pair, 0);
+      byValue.set(value, pair);
+    }
+    return pair;
+  }
+
+  hold(pair: number): void {
+    this.#references.add(pair, 1);
+  }
+
+  release(pair: number): void {
+    if (this.#references.add(pair, -1) > 0) {
+      return;
+    }
+    const key = this.key(pair);
+    const byValue = this.#byKey.get(key);
+    byValue?.delete(this.value(pair));
+    if (byValue?.size === 0) {
+      this.#byKey.delete(key);
+    }
+    this.#ids.give(pair);
+  }
+}

@@ -1,0 +1,76 @@
+import { compareText, ruleId } from "@ringwall/rendered";
+import type { Protocol } from "@ringwall/wire";
+import { isRendered, portsByProtocol, ruleEntries } from "../../full/rules.ts";
+import type { EntrySpec, RulesetSpec } from "../../model.ts";
+import type { PortSpan } from "../../ports.ts";
+import { authoredRuleId } from "../../rule-id.ts";
+import type { PeerSources } from "../peers/peer-sources.ts";
+
+/** One rule of one protocol as bodies have it, before its peers. */
+export interface PlannedRule {
+  /** Id in the rendered policy. */
+  readonly id: string;
+  readonly protocol: Protocol;
+  /** In order, each once; empty means every port. */
+  readonly ports: readonly PortSpan[];
+  /** Source of its peers, which bears the number of its peer set. */
+  readonly source: number;
+}
+
+/** What one ruleset gives to workloads in its scope. Never changes: an edit makes another one. */
+export interface Ruleset {
+  readonly index: number;
+  readonly spec: RulesetSpec;
+  /** Selector of its scope. */
+  readonly scope: number;
+  /** In the order in which they are authored. */
+  readonly rules: readonly PlannedRule[];
+}
+
+/** Plans the rules of a ruleset; holds a reference to each source. */
+export function planRules(
+  spec: RulesetSpec,
+  services: ReadonlyMap<string, readonly EntrySpec[]>,
+  sources: PeerSources,
+): PlannedRule[] {
+  return spec.rules.filter(isRendered).flatMap((rule) => {
+    const byProtocol = [...portsByProtocol(ruleEntries(rule, services))];
+    if (byProtocol.length === 0) {
+      return [];
+    }
+    const terms = {
+      selectors: rule.peers.flatMap(({ workloads }) =>
+        workloads === undefined ? [] : [workloads],
+      ),
+      groups: rule.peers.flatMap(({ addressGroup }) => addressGroup ?? []),
+      cidrs: rule.peers.flatMap(({ cidr }) => cidr ?? []),
+    };
+    const id = authoredRuleId(spec.name, rule);
+    return byProtocol.map(([protocol, ports]) => ({
+      id: ruleId(id, protocol),
+      protocol,
+      ports: canonicalPorts(ports),
+      source: sources.hold(terms),
+    }));
+  });
+}
+
+/** Rules of several rulesets by id in byte order; of two with one id the later one stays. */
+export function joinRules(rulesets: readonly Ruleset[]): readonly PlannedRule[] {
+  const rules = rulesets.flatMap((ruleset) => ruleset.rules);
+  rules.sort((a, b) => compareText(a.id, b.id));
+  const repeated = rules.some((rule, index) => rule.id === rules[index + 1]?.id);
+  return repeated ? rules.filter((rule, index) => rule.id !== rules[index + 1]?.id) : rules;
+}
+
+/** In order of start and end, each range once; nothing is merged. */
+function canonicalPorts(ports: readonly PortSpan[]): readonly PortSpan[] {
+  if (ports.length < 2) {
+    return ports;
+  }
+  const sorted = ports.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  return sorted.filter(({ start, end }, index) => {
+    const before = sorted[index - 1];
+    return before?.start !== start || before.end !== end;
+  });
+}

@@ -1,0 +1,153 @@
+import { routeName } from "@ringwall/routes";
+import type { Configuration } from "../model.ts";
+import { Bodies } from "./bodies/bodies.ts";
+import { Classes } from "./bodies/classes.ts";
+import { Deltas } from "./bodies/deltas.ts";
+import { changedUnits, EMPTY_CONFIGURATION } from "./configuration-diff.ts";
+import { LabelIndex } from "./labels/label-index.ts";
+import { PeerSets } from "./peers/peer-sets.ts";
+import { PeerSources } from "./peers/peer-sources.ts";
+import { Buckets } from "./routes/buckets.ts";
+import { Decisions } from "./routes/decisions.ts";
+import { RouteBook } from "./routes/route-book.ts";
+import { VirtualNames } from "./routes/virtual-names.ts";
+import { RuleBook } from "./rules/rule-book.ts";
+import { RuleLists } from "./rules/rule-lists.ts";
+import { ByteWriter } from "./store/byte-writer.ts";
+import { TextTable } from "./store/text-table.ts";
+import { Fleet } from "./workloads/fleet.ts";
+import { Inventory } from "./workloads/inventory.ts";
+
+/** Everything that the engine knows, from labels and addresses up to rendered classes. */
+export class EngineState {
+  readonly texts = new TextTable();
+  readonly labels = new LabelIndex();
+  readonly inventory = new Inventory(this.labels);
+  readonly sources = new PeerSources(this.labels, this.texts);
+  readonly #writer = new ByteWriter();
+  readonly peers: PeerSets = new PeerSets({
+    labels: this.labels,
+    texts: this.texts,
+    sources: this.sources,
+    fleet: () => this.fleet,
+    writer: this.#writer,
+  });
+  readonly buckets: Buckets = new Buckets({
+    labels: this.labels,
+    texts: this.texts,
+    writer: this.#writer,
+    fleet: () => this.fleet,
+  });
+  readonly fleet: Fleet = new Fleet(this.labels, this.texts, this.inventory, {
+    peersMoved: (before, beforeTexts, after, afterTexts) => {
+      this.peers.moved(before, beforeTexts, after, afterTexts);
+    },
+    withdraw: (workload, serving, set) => {
+      this.buckets.withdraw(workload, serving, set);
+    },
+    offer: (workload, serving, set) => {
+      this.buckets.offer(workload, serving, set);
+    },
+  });
+  readonly names = new VirtualNames();
+  readonly decisions = new Decisions(this.buckets, this.names);
+  readonly routes = new RouteBook({
+    labels: this.labels,
+    cells: () => this.fleet.cells,
+    names: this.names,
+    decisions: this.decisions,
+  });
+  readonly book = new RuleBook(this.labels, this.sources);
+  readonly lists = new RuleLists(this.labels, this.book, this.peers);
+  readonly classes = new Classes({
+    cells: this.fleet.cells,
+    book: this.book,
+    lists: this.lists,
+    decisions: this.decisions,
+    peers: this.peers,
+  });
+  readonly bodies: Bodies;
+  readonly deltas: Deltas;
+  #configuration: Configuration = EMPTY_CONFIGURATION;
+
+  constructor() {
+    const sets = { peers: this.peers.sets, endpoints: this.buckets.sets };
+    this.bodies = new Bodies(sets, (index) => this.classes.at(index));
+    this.deltas = new Deltas(this.texts, sets);
+  }
+
+  /** Takes in inventory units; the configuration becomes current with `followConfiguration`. */
+  followInventory(configuration: Configuration): void {
+    const { inventory } = this.#configuration;
+    for (const { name, spec } of changedUnits(inventory, configuration.inventory, nameOf)) {
+      if (spec === undefined) {
+        this.inventory.remove(name);
+      } else {
+        this.inventory.put(spec);
+      }
+    }
+  }
+
+  /** Takes in services, groups, rulesets and routes. */
+  *followConfiguration(after: Configuration, perStep: number): Generator<void, void> {
+    const before = this.#configuration;
+    this.#configuration = after;
+    for (const { name, spec } of changedUnits(before.services, after.services, nameOf)) {
+      this.book.defineService(name, spec?.entries);
+    }
+    for (const { name, spec } of changedUnits(before.addressGroups, after.addressGroups, nameOf)) {
+      this.#defineGroup(name, spec?.cidrs);
+    }
+    let done = 0;
+    for (const { name, spec } of changedUnits(before.rulesets, after.rulesets, nameOf)) {
+      if (spec === undefined) {
+        this.book.remove(name);
+      } else {
+        this.book.put(spec);
+      }
+      done += 1;
+      if (done % perStep === 0) {
+        yield;
+      }
+    }
+    for (const { name, spec } of changedUnits(before.routes, after.routes, routeName)) {
+      if (spec === undefined) {
+        this.routes.remove(name);
+      } else {
+        this.routes.put(name, spec);
+      }
+    }
+  }
+
+  /** Forgets what was kept for the flush before and what nobody uses any more. */
+  settle(): void {
+    this.peers.sets.settle();
+    this.buckets.sets.settle();
+    this.deltas.settle();
+    this.bodies.settle();
+    for (const policyClass of this.classes.sweep()) {
+      this.bodies.drop(policyClass);
+    }
+    this.lists.sweep();
+    this.book.sweep();
+    this.peers.sweep();
+    this.sources.sweep();
+    this.decisions.sweep();
+    this.buckets.sweep();
+    this.labels.sweep();
+    this.texts.sweep();
+  }
+
+  #defineGroup(name: string, cidrs: readonly string[] | undefined): void {
+    const changed = this.sources.defineGroup(name, cidrs);
+    for (const source of this.sources.sourcesOfGroup(name)) {
+      for (const text of changed) {
+        this.peers.touch(source, text);
+      }
+    }
+  }
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
+}

@@ -1,0 +1,385 @@
+import { compareBytes } from "@ringwall/labels";
+import type { RowSpec, WorkloadSpec } from "../../model.ts";
+import type { LabelIndex } from "../labels/label-index.ts";
+import { Column } from "../store/column.ts";
+import { Ids } from "../store/ids.ts";
+import { IntLists } from "../store/int-lists.ts";
+import { Interned } from "../store/interned.ts";
+import { sameValue } from "../store/same-value.ts";
+import type { TextTable } from "../store/text-table.ts";
+import { type CallerRow, callerRows, callerRowsText } from "./callers.ts";
+import { Cells, NO_CELL } from "./cells.ts";
+import type { Inventory } from "./inventory.ts";
+
+/** What a workload serves, as it was reported. */
+export interface Serving {
+  readonly rows: readonly RowSpec[];
+  readonly addresses: readonly string[];
+  /** False while it must not be an endpoint. */
+  readonly live: boolean;
+}
+
+/** Hears of workloads that come, go and change. */
+export interface FleetSinks {
+  /** A workload's peer addresses or its label set changed; -1 stands for no set. */
+  readonly peersMoved: (
+    before: number,
+    beforeTexts: ArrayLike<number>,
+    after: number,
+    afterTexts: ArrayLike<number>,
+  ) => void;
+  /** What a workload serves, or under which labels, is about to change. */
+  readonly withdraw: (workload: number, serving: Serving, set: number) => void;
+  readonly offer: (workload: number, serving: Serving, set: number) => void;
+}
+
+const NO_TEXTS = new Int32Array(0);
+const NO_OUTBOUNDS = 0;
+
+/** Every workload as rendering needs it: its cell, its addresses, what it serves. */
+export class Fleet {
+  readonly cells: Cells;
+  readonly #labels: LabelIndex;
+  readonly #texts: TextTable;
+  readonly #inventory: Inventory;
+  readonly #sinks: FleetSinks;
+  readonly #ids = new Ids();
+  readonly #names: string[] = [];
+  readonly #byName = new Map<string, number>();
+  /** Set of source labels. */
+  readonly #source = new Column();
+  readonly #enforced = new Column();
+  readonly #outboundsOf = new Column();
+  /** Peers that a workload is, none once it is expired. */
+  readonly #addresses = new IntLists();
+  /** First holder of an address, + 1; further ones. */
+  readonly #holder = new Column();
+  readonly #moreHolders = new Map<number, number[]>();
+  readonly #serving = new Map<number, Serving>();
+  readonly #outbounds = new Interned<readonly string[]>();
+  readonly #rows = new Interned<readonly CallerRow[]>();
+
+  constructor(labels: LabelIndex, texts: TextTable, inventory: Inventory, sinks: FleetSinks) {
+    this.#labels = labels;
+    this.#texts = texts;
+    this.#inventory = inventory;
+    this.#sinks = sinks;
+    this.#outbounds.hold("", () => []);
+    this.#rows.hold("", () => []);
+    this.cells = new Cells({
+      labels,
+      inventory,
+      outbounds: this.#outbounds,
+      rows: this.#rows,
+    });
+  }
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  name(workload: number): string {
+    return this.#names[workload] ?? "";
+  }
+
+  /** Effective label set of a workload; -1 if it has none. */
+  setOf(workload: number): number {
+    const cell = this.cells.of(workload);
+    return cell === NO_CELL ? -1 : this.cells.set(cell);
+  }
+
+  addressCount(workload: number): number {
+    return this.#addresses.length(workload);
+  }
+
+  addressAt(workload: number, index: number): number {
+    return this.#addresses.at(workload, index);
+  }
+
+  /** Number of workloads that have an address. */
+  holderCount(text: number): number {
+    const more = this.#moreHolders.size === 0 ? undefined : this.#moreHolders.get(text);
+    return (this.#holder.at(text) === 0 ? 0 : 1) + (more?.length ?? 0);
+  }
+
+  holderAt(text: number, index: number): number {
+    return index === 0
+      ? this.#holder.at(text) - 1
+      : (this.#moreHolders.get(text)?.[index - 1] ?? 0);
+  }
+
+  servingOf(workload: number): Serving | undefined {
+    return this.#serving.get(workload);
+  }
+
+  /** Adds or replaces a workload. */
+  put(spec: WorkloadSpec): void {
+    const known = this.#byName.get(spec.id);
+    const workload = known ?? this.#create(spec.id);
+    const before = known === undefined ? -1 : this.setOf(workload);
+    const source = this.#labels.holdSet(spec.labels);
+    if (known !== undefined) {
+      this.#labels.releaseSet(this.#source.at(workload));
+    }
+    this.#source.put(workload, source);
+    this.#enforced.put(workload, spec.enforced ? 1 : 0);
+    this.#putOutbounds(workload, spec.outbounds);
+    const served = this.#serving.get(workload);
+    const serving = servingOf(spec);
+    this.#putServing(workload, serving);
+    this.#place(workload);
+    const after = this.setOf(workload);
+    this.#putAddresses(workload, before, after, spec);
+    if (before !== after || !sameServing(served, serving)) {
+      this.#changeServing(workload, served, before, serving, after);
+    }
+  }
+
+  /** Removes a workload; an unknown one is fine. */
+  remove(name: string): void {
+    const workload = this.#byName.get(name);
+    if (workload === undefined) {
+      return;
+    }
+    const set = this.setOf(workload);
+    this.#moveAddresses(workload, set, -1, NO_TEXTS);
+    const serving = this.#serving.get(workload);
+    if (serving !== undefined) {
+      this.#sinks.withdraw(workload, serving, set);
+      this.#serving.delete(workload);
+    }
+    this.cells.take(workload);
+    this.#labels.releaseSet(this.#source.at(workload));
+    this.#outbounds.release(this.#outboundsOf.at(workload));
+    this.#byName.delete(name);
+  }
+
+  /** Takes back the number of a removed workload, once nobody asks for its name any more. */
+  free(workload: number): void {
+    this.#names[workload] = "";
+    this.#ids.give(workload);
+  }
+
+  /** Brings workloads in line with edits of the inventory. */
+  *followInventory(perStep: number): Generator<void, void> {
+    const { workloads, sets } = this.#inventory.takeTouched();
+    let done = 0;
+    for (const name of workloads) {
+      const workload = this.#byName.get(name);
+      if (workload !== undefined) {
+        this.#replace(workload);
+      }
+      done += 1;
+      if (done % perStep === 0) {
+        yield;
+      }
+    }
+    for (const set of sets) {
+      for (const cell of this.cells.ofBase(set)) {
+        done += this.#deriveAgain(cell);
+        if (done > perStep) {
+          done = 0;
+          yield;
+        }
+      }
+    }
+  }
+
+  /** Derives a cell's labels anew; moves what its workloads are to others. Returns their number. */
+  #deriveAgain(cell: number): number {
+    const members = this.cells.members(cell);
+    if (!this.cells.isKeyedRight(cell)) {
+      for (const workload of members) {
+        this.#replace(workload);
+      }
+      return members.length;
+    }
+    const before = this.cells.set(cell);
+    // What is served under the labels before goes before they do.
+    for (const workload of members) {
+      const serving = this.#serving.get(workload);
+      if (serving !== undefined) {
+        this.#sinks.withdraw(workload, serving, before);
+      }
+    }
+    this.cells.derive(cell);
+    const after = this.cells.set(cell);
+    for (const workload of members) {
+      if (before !== after) {
+        const texts = this.#addresses.toArray(workload);
+        this.#sinks.peersMoved(before, texts, after, texts);
+      }
+      const serving = this.#serving.get(workload);
+      if (serving !== undefined) {
+        this.#sinks.offer(workload, serving, after);
+      }
+    }
+    return members.length;
+  }
+
+  /** Places a workload whose own unit or whose cell's key changed. */
+  #replace(workload: number): void {
+    const before = this.setOf(workload);
+    this.#place(workload);
+    const after = this.setOf(workload);
+    if (before !== after) {
+      const texts = this.#addresses.toArray(workload);
+      this.#sinks.peersMoved(before, texts, after, texts);
+      const serving = this.#serving.get(workload);
+      this.#changeServing(workload, serving, before, serving, after);
+    }
+  }
+
+  #create(name: string): number {
+    const workload = this.#ids.take();
+    this.#names[workload] = name;
+    this.#byName.set(name, workload);
+    this.#outboundsOf.put(workload, NO_OUTBOUNDS);
+    this.#outbounds.keep(NO_OUTBOUNDS);
+    this.cells.create(workload);
+    return workload;
+  }
+
+  #place(workload: number): void {
+    const own = this.#inventory.ownOf(this.name(workload));
+    const source = this.#source.at(workload);
+    let base = source;
+    if (own?.spec.labels === undefined) {
+      this.#labels.keepSet(base);
+    } else {
+      base = this.#labels.holdSet(this.#inventory.baseLabels(this.#labels.labels(source), own));
+    }
+    this.cells.place(workload, {
+      base,
+      own,
+      enforced: this.#enforced.at(workload) === 1,
+      outbounds: this.#outboundsOf.at(workload),
+      rows: () => callerRows(this.#serving.get(workload)?.rows ?? []),
+      rowsText: callerRowsText,
+    });
+    this.#labels.releaseSet(base);
+  }
+
+  #putOutbounds(workload: number, outbounds: readonly string[]): void {
+    const before = this.#outboundsOf.at(workload);
+    if (outbounds.length === 0 && before === NO_OUTBOUNDS) {
+      return;
+    }
+    const sorted = [...new Set(outbounds)].sort(compareBytes);
+    const held = this.#outbounds.hold(
+      sorted.length === 0 ? "" : JSON.stringify(sorted),
+      () => sorted,
+    );
+    this.#outbounds.release(before);
+    this.#outboundsOf.put(workload, held);
+  }
+
+  #putServing(workload: number, serving: Serving | undefined): void {
+    if (serving === undefined) {
+      this.#serving.delete(workload);
+    } else {
+      this.#serving.set(workload, serving);
+    }
+  }
+
+  #changeServing(
+    workload: number,
+    served: Serving | undefined,
+    before: number,
+    serving: Serving | undefined,
+    after: number,
+  ): void {
+    if (served !== undefined) {
+      this.#sinks.withdraw(workload, served, before);
+    }
+    if (serving !== undefined) {
+      this.#sinks.offer(workload, serving, after);
+    }
+  }
+
+  #putAddresses(workload: number, before: number, after: number, spec: WorkloadSpec): void {
+    // An expired workload is nobody's peer any more.
+    const addresses = spec.presence === "expired" ? [] : spec.addresses;
+    const texts: number[] = [];
+    for (const address of addresses) {
+      const text = this.#texts.holdCidr(address);
+      if (texts.includes(text)) {
+        this.#texts.release(text);
+      } else {
+        texts.push(text);
+      }
+    }
+    if (before === after && this.#hasAddresses(workload, texts)) {
+      for (const text of texts) {
+        this.#texts.release(text);
+      }
+      return;
+    }
+    this.#moveAddresses(workload, before, after, texts);
+  }
+
+  #hasAddresses(workload: number, texts: readonly number[]): boolean {
+    return (
+      this.#addresses.length(workload) === texts.length &&
+      texts.every((text, index) => this.#addresses.at(workload, index) === text)
+    );
+  }
+
+  /** Gives a workload other addresses, of which it has references, and tells whom it concerns. */
+  #moveAddresses(workload: number, before: number, after: number, texts: ArrayLike<number>): void {
+    const former =
+      this.#addresses.length(workload) === 0 ? NO_TEXTS : this.#addresses.toArray(workload);
+    for (let index = 0; index < former.length; index++) {
+      this.#removeHolder(former[index] ?? 0, workload);
+    }
+    for (let index = 0; index < texts.length; index++) {
+      this.#addHolder(texts[index] ?? 0, workload);
+    }
+    this.#addresses.fill(workload, texts);
+    this.#sinks.peersMoved(before, former, after, texts);
+    for (let index = 0; index < former.length; index++) {
+      this.#texts.release(former[index] ?? 0);
+    }
+  }
+
+  #addHolder(text: number, workload: number): void {
+    if (this.#holder.at(text) === 0) {
+      this.#holder.put(text, workload + 1);
+      return;
+    }
+    const more = this.#moreHolders.get(text);
+    if (more === undefined) {
+      this.#moreHolders.set(text, [workload]);
+    } else {
+      more.push(workload);
+    }
+  }
+
+  #removeHolder(text: number, workload: number): void {
+    const more = this.#moreHolders.get(text);
+    if (this.#holder.at(text) === workload + 1) {
+      this.#holder.put(text, (more?.pop() ?? -1) + 1);
+    } else if (more !== undefined) {
+      more.splice(more.indexOf(workload), 1);
+    }
+    if (more?.length === 0) {
+      this.#moreHolders.delete(text);
+    }
+  }
+}
+
+function servingOf({ rows, addresses, presence }: WorkloadSpec): Serving | undefined {
+  return rows.length === 0 ? undefined : { rows, addresses, live: presence === "live" };
+}
+
+function sameServing(a: Serving | undefined, b: Serving | undefined): boolean {
+  if (a === undefined || b === undefined) {
+    return a === b;
+  }
+  return (
+    a.live === b.live &&
+    a.addresses.length === b.addresses.length &&
+    a.addresses.every((address, index) => address === b.addresses[index]) &&
+    sameValue(a.rows, b.rows)
+  );
+}

@@ -144,7 +144,7 @@ export class AgentDriver {
     const { backend, store, turnstile } = this.#parts;
     switch (effect.kind) {
       case "publish":
-        this.#transport?.publish(effect.subject, effect.payload);
+        this.#publish(effect.subject, effect.payload);
         break;
       case "timer":
         this.#setTimer(effect.id, effect.delayMs);
@@ -178,6 +178,15 @@ export class AgentDriver {
         break;
       default:
         effect satisfies never;
+    }
+  }
+
+  /** A message that can't be sent is as good as lost: the session finds out by itself. */
+  #publish(subject: string, payload: Uint8Array): void {
+    try {
+      this.#transport?.publish(subject, payload);
+    } catch (thrown) {
+      this.#fault("a message could not be sent", thrown);
     }
   }
 

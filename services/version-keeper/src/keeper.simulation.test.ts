@@ -190,16 +190,16 @@ function seedsOf(usual: number): number[] {
     : [Number(only)];
 }
 
-describe("the version-keeper in simulation", () => {
+describe("the version-keeper in simulation", { timeout: 120_000 }, () => {
   it.each(seedsOf(4))(
     "keeps every log right over lost, late and doubled messages and crashes, seed %i",
     (seed) => {
       const world = new World(seed, 3);
       world.bus.runUntil("the first versions", () => world.agrees());
       world.bus.setFaults(FAULTS);
-      world.bus.run(20_000);
+      world.bus.run(12_000);
       world.settle();
-      expect(world.bus.stream("VERSIONS").lastSequence).toBeGreaterThan(100);
+      expect(world.bus.stream("VERSIONS").lastSequence).toBeGreaterThan(90);
     },
   );
 

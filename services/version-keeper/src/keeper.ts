@@ -34,6 +34,13 @@ const COLLECTOR_SLOT = "collector";
 /** Wait before CONFIG is read anew after its reader was lost. */
 const CONFIG_AGAIN_MS = 500;
 
+const ALARMING = [
+  "ringwall_epochs_begun_total",
+  "ringwall_claims_overruled_total",
+  "ringwall_versions_malformed_total",
+  "ringwall_checkpoints_failed_total",
+] as const;
+
 /** Makes the reducer of one version-keeper. */
 export function createKeeper(env: ServiceEnv): ServiceReducer {
   return new Keeper(env);
@@ -88,6 +95,7 @@ class Keeper implements ServiceReducer {
     const versions = new VersionLog(env.names, context.options.trimAfterMs);
     const book = new CheckpointBook(env.names);
     const touch = () => this.#held.touch();
+    const touchLazily = () => this.#held.touchLazily();
     this.#sweep = new StreamSweep(context);
     this.#config = new ConfigReader(context, blobs);
     this.#head = new HeadChecker(context, this.#config, admission, touch);
@@ -96,6 +104,7 @@ class Keeper implements ServiceReducer {
       book,
       versions,
       changed: touch,
+      recorded: touchLazily,
       suspected: () => this.#owners.wakeAll(),
     });
     this.#held = new HeldWatch({
@@ -108,7 +117,7 @@ class Keeper implements ServiceReducer {
     });
     this.#owners = new PartitionOwners(context, versions, {
       hasCommit: (inputs) => this.#config.hasCommit(inputs),
-      stored: touch,
+      stored: touchLazily,
     });
     this.#checkpoints = new CheckpointWriter({
       context,
@@ -177,6 +186,7 @@ class Keeper implements ServiceReducer {
   #take(message: Message): void {
     switch (message.kind) {
       case "start":
+        this.#showZeros();
         this.#config.open();
         this.#logs.start();
         this.#held.start();
@@ -284,6 +294,13 @@ class Keeper implements ServiceReducer {
         ? { kind: "ready", ready: true }
         : { kind: "ready", ready: false, reason },
     );
+  }
+
+  /** Counters that alarms watch exist from the start. */
+  #showZeros(): void {
+    for (const name of ALARMING) {
+      this.#context.outbox.add({ kind: "count", name, by: 0 });
+    }
   }
 
   /** Ids are unique over lives of one instance name, so a stale one is never taken for a new one. */

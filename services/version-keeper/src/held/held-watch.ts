@@ -20,6 +20,9 @@ const SIGNAL = "held";
 /** Wait before the streams are asked again after a failure. */
 const RETRY_MS = 1_000;
 
+/** Records are judged at most this often. */
+const LAZY_MS = 100;
+
 /** What the watch looks at. */
 export interface HeldParts {
   readonly context: KeeperContext;
@@ -45,6 +48,8 @@ export class HeldWatch {
   #registry: StreamState | undefined;
   #confirmed: Confirmed = { generation: 0n, configSequence: 0n, registryRevision: 0n };
   #dirty = true;
+  #urgent = true;
+  #judgedMs = Number.NEGATIVE_INFINITY;
   #known = false;
   #shown: string | undefined;
 
@@ -91,6 +96,12 @@ export class HeldWatch {
   /** Notes that something may have changed. */
   touch(): void {
     this.#dirty = true;
+    this.#urgent = true;
+  }
+
+  /** Notes that a record came, as they do all the time; judged soon, but not for each. */
+  touchLazily(): void {
+    this.#dirty = true;
   }
 
   /** Asks the streams again at once. */
@@ -104,7 +115,13 @@ export class HeldWatch {
     if (!this.#dirty || this.#registry === undefined || !this.#parts.isCaughtUp()) {
       return false;
     }
+    const nowMs = context.moment().monotonicMs;
+    if (!this.#urgent && nowMs - this.#judgedMs < LAZY_MS) {
+      return false;
+    }
+    this.#judgedMs = nowMs;
     this.#dirty = false;
+    this.#urgent = false;
     const verdict = judgeHeld({
       config: config.log,
       configProblem: config.problem,
@@ -169,7 +186,7 @@ export class HeldWatch {
           yield* config.catchUp();
         }
         this.#confirmed = highest;
-        this.#dirty = true;
+        this.touch();
       } catch (error) {
         if (!(error instanceof EffectFailed) && !(error instanceof ApiFailure)) {
           throw error;

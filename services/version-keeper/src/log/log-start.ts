@@ -18,8 +18,10 @@ export interface LogStartParts {
   readonly context: KeeperContext;
   readonly book: CheckpointBook;
   readonly versions: VersionLog;
-  /** Hears that a record changed something. */
+  /** Hears that a log is read, or a checkpoint was. */
   readonly changed: () => void;
+  /** Hears of every record of VERSIONS. */
+  readonly recorded: () => void;
   /** Hears that partitions became suspect. */
   readonly suspected: () => void;
 }
@@ -53,7 +55,7 @@ export class LogStart {
 
   /** Takes a record if it is one of these readers'. */
   take(reader: string, record: StoredRecord): boolean {
-    const { context, book, versions, changed } = this.#parts;
+    const { context, book, versions, changed, recorded } = this.#parts;
     if (reader.startsWith("checkpoints.")) {
       if (reader === this.#checkpointReader && !book.take(record)) {
         count(context, "ringwall_checkpoints_malformed_total");
@@ -72,7 +74,7 @@ export class LogStart {
       } else {
         context.tasks.signal(versionSignal(taken.partition));
       }
-      changed();
+      recorded();
     }
     return true;
   }

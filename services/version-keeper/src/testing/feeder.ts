@@ -57,7 +57,7 @@ export class Feeder implements Reducer {
   }
 
   #again({ random }: Moment): Effect {
-    return { kind: "timer", id: "next", delayMs: 20 + random() * 100 };
+    return { kind: "timer", id: "next", delayMs: 40 + random() * 150 };
   }
 
   #emit({ random }: Moment): Effect[] {

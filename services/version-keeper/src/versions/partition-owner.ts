@@ -19,8 +19,11 @@ import type { PartitionLog } from "./partition-log.ts";
 import { RenderedQueue } from "./rendered-queue.ts";
 import { batchRecords, epochRecords, recordBytes } from "./version-records.ts";
 
-/** Wait after a failure before the partition is opened again. */
+/** Mean wait after a failure before the partition is opened again. */
 const REOPEN_MS = 500;
+
+/** The same after a lost fence. */
+const FENCE_LOST_MS = 20;
 
 /** Least time between two epochs that claims make necessary. */
 const CLAIMED_EPOCH_MS = 60_000;
@@ -139,7 +142,9 @@ export class PartitionOwner {
         const level = error.code === "fence-lost" ? "info" : "warn";
         log(this.#context, level, error.message, { partition: this.#partition });
         this.#queue.close();
-        yield* pause(error.code === "fence-lost" ? 0 : REOPEN_MS);
+        // Two instances that both believe to own the partition must not chase each other.
+        const waitMs = error.code === "fence-lost" ? FENCE_LOST_MS : REOPEN_MS;
+        yield* pause(waitMs * (0.5 + this.#context.moment().random()));
       }
     }
   }

@@ -1,6 +1,6 @@
 // First step of `npm start` and `npm test`: makes a fresh checkout ready, then hands over.
 // Plain JavaScript that runs on Node 20: nothing is installed yet.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -67,7 +67,7 @@ async function main([command = "setup", ...rest]) {
   if (Date.now() - started > 3000) say("ready");
   if (command === "setup") return;
   const node = join(root, "node_modules", "node", "bin", "node");
-  const run = spawnSync(node, arguments_(rest), {
+  const child = spawn(node, arguments_(rest), {
     cwd: command === "ringwall" ? process.cwd() : root,
     stdio: "inherit",
     env: {
@@ -76,7 +76,11 @@ async function main([command = "setup", ...rest]) {
       PATH: `${dirname(node)}:${process.env.PATH}`,
     },
   });
-  process.exit(run.status ?? 1);
+  // Ctrl-C reaches the child by itself; waiting for it keeps the prompt away until it has stopped.
+  process.on("SIGINT", () => {});
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.once("error", (error) => fail(`${node} can't be run: ${error.message}`));
+  child.once("close", (code) => process.exit(code ?? 1));
 }
 
 await main(process.argv.slice(2));

@@ -213,6 +213,14 @@ describe("the shop", () => {
     expect(versionsOf(dev.workloads)["web-1"]).toBe(before["web-1"]);
   });
 
+  it("keeps versions over a restart of everything", async () => {
+    const { workloads } = await dev.read<Listing>("get", "workloads");
+    expect(await dev.stop()).toBe(0);
+    dev = new DevProcess(stateDir, port);
+    await dev.synced();
+    expect(versionsOf(dev.workloads)).toEqual(versionsOf(workloads));
+  });
+
   it("is held when its store is lost: nothing is pushed, every agent keeps its policy", async () => {
     const { workloads } = await dev.read<Listing>("get", "workloads");
     const before = versionsOf(workloads);
@@ -231,6 +239,13 @@ describe("the shop", () => {
       expect(shown).toMatchObject({ version: 0, acked: before[id] });
     }
     expect(await policiesOf(stateDir)).toEqual(policies);
+  });
+
+  it("goes on once an operator accepts the loss", async () => {
+    await dev.read("accept-state", "--expect", "0");
+    await dev.read("apply", "-f", "examples/shop", "--wait=30");
+    await dev.synced();
+    expect(dev.workloads.every(({ version }) => version > 0)).toBe(true);
   });
 });
 

@@ -2,14 +2,17 @@ import { connectOperator } from "./live/bus-operator.ts";
 import { run } from "./run.ts";
 
 const FORCED_EXIT_CODE = 130;
+const REPEATED_SIGNAL_MS = 1_000;
 
 /** Runs the command as this process: arguments, signals, exit code. */
 export async function runProcess(): Promise<void> {
   const interruption = new AbortController();
+  let interruptedAt = Number.POSITIVE_INFINITY;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
-      // The second one does not wait for anybody.
-      if (interruption.signal.aborted) process.exit(FORCED_EXIT_CODE);
+      // The second one does not wait for anybody; a runner that passes Ctrl-C on is no second one.
+      if (performance.now() - interruptedAt > REPEATED_SIGNAL_MS) process.exit(FORCED_EXIT_CODE);
+      interruptedAt = Math.min(interruptedAt, performance.now());
       interruption.abort();
     });
   }

@@ -37,10 +37,13 @@ export class Child {
   #process: ChildProcess | undefined;
   #stopping = false;
   readonly #restarts: number[] = [];
+  // A second Ctrl-C leaves nothing behind.
+  readonly #endAtOnce = () => this.#process?.kill("SIGKILL");
 
   constructor(options: ChildOptions) {
     this.name = options.name;
     this.#options = options;
+    process.once("exit", this.#endAtOnce);
     this.#start();
   }
 
@@ -64,6 +67,7 @@ export class Child {
     await gone;
     deadline.abort();
     await force;
+    process.removeListener("exit", this.#endAtOnce);
   }
 
   #start(): void {

@@ -23,7 +23,7 @@ export async function commitExample(
     puts: sources.puts,
     removals: [],
     author: "ringwall dev",
-    message: `example ${directory}`,
+    message: "the example estate",
     environment,
     dryRun: false,
   });

@@ -1,3 +1,4 @@
+import { relative } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { CliError } from "../errors.ts";
 import type { EstateWorkload } from "../estate/read-estate.ts";
@@ -16,6 +17,7 @@ import { patiently } from "./patience.ts";
 import { type Presenter, presenterFor } from "./presenter.ts";
 import { Stack } from "./stack.ts";
 import { holdsPolicies, openStateDirectory } from "./state-directory.ts";
+import { type Reach, reachingCommand } from "./try-commands.ts";
 
 /** What `ringwall dev` runs. */
 export interface DevOptions {
@@ -64,10 +66,12 @@ export async function runDev(session: Session, options: DevOptions): Promise<voi
     stack.startServices();
     const globals = { ...session.globals, natsUrl: stack.natsUrl };
     await using operator = await connectOperator(globals, session.out, signal);
-    await prepare(operator, presenter, options, signal, await holdsPolicies(state.agents));
+    const reach = { natsUrl: stack.natsUrl, prefix: globals.prefix };
+    const known = await holdsPolicies(state.agents);
+    await prepare(operator, presenter, options, signal, known, reach);
     await stack.startAgents(options.workloads);
     presenter.step(`${options.workloads.length} agents are dialling`);
-    await present(operator, session, presenter, options, stack.natsUrl, signal);
+    await present(operator, session, presenter, options, reach, signal);
   } catch (error) {
     if (failure.signal.aborted) throw failure.signal.reason;
     if (!session.interrupted.aborted) throw error;
@@ -83,6 +87,7 @@ async function prepare(
   options: DevOptions,
   signal: AbortSignal,
   agentsHavePolicies: boolean,
+  reach: Reach,
 ): Promise<void> {
   await servicesUp(operator, signal);
   presenter.step("version-keeper, registrar, renderer and agent-gateway are up");
@@ -91,13 +96,18 @@ async function prepare(
     presenter.step("the configuration of the last start is kept (--fresh begins anew)");
   } else if (agentsHavePolicies) {
     // A lost configuration must not be papered over: agents know commits that it does not have.
+    const ringwall = reachingCommand(reach);
     presenter.step(
-      "the streams are empty, but agents have policies: the control plane is held. Restore " +
-        `${options.stateDirectory}/nats, or give it up: ringwall accept-state --expect 0`,
+      "the streams are empty, but agents have policies: the control plane is held and pushes nothing",
     );
+    presenter.step(`restore ${options.stateDirectory}/nats, or give up what it held:`);
+    presenter.step(`  ${ringwall} accept-state --expect 0`);
+    presenter.step(`  ${ringwall} apply -f ${relative("", options.example)}`);
   } else {
     const files = await commitExample(operator, options.example, options.environment);
-    presenter.step(`committed ${options.example}: ${files} documents for ${options.environment}`);
+    presenter.step(
+      `committed ${relative("", options.example)}: ${files} documents for ${options.environment}`,
+    );
   }
   const { changed, problems } = await registerEstate(operator, options.workloads);
   presenter.step(
@@ -132,7 +142,7 @@ async function present(
   session: Session,
   presenter: Presenter,
   options: DevOptions,
-  natsUrl: string,
+  reach: Reach,
   signal: AbortSignal,
 ): Promise<void> {
   const ending = new AbortController();
@@ -147,7 +157,7 @@ async function present(
       if (estate !== undefined && statuses !== undefined) {
         const views = workloadViews(estate, statuses);
         const synced = isSynced(views, options.workloads);
-        presenter.show(views, synced, { natsUrl, prefix: session.globals.prefix });
+        presenter.show(views, synced, reach);
         if (synced && options.exitWhenSynced) return;
         if (options.exitWhenSynced && performance.now() > until) throw notSynced(views, options);
       }

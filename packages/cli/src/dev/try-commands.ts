@@ -12,12 +12,15 @@ export interface Reach {
   readonly prefix: string;
 }
 
+/** How the command is written in a second terminal to reach this control plane. */
+export function reachingCommand({ natsUrl, prefix }: Reach): string {
+  const url = natsUrl === DEFAULT_NATS_URL ? "" : ` --nats-url ${natsUrl}`;
+  return `npx ringwall${url}${prefix === "rw" ? "" : ` --prefix ${prefix}`}`;
+}
+
 /** Three commands for the shop that work as printed, in any order, more than once. */
-export function tryCommands({ natsUrl, prefix }: Reach): TryCommand[] {
-  const reach =
-    (natsUrl === DEFAULT_NATS_URL ? "" : ` --nats-url ${natsUrl}`) +
-    (prefix === "rw" ? "" : ` --prefix ${prefix}`);
-  const ringwall = `npx ringwall${reach}`;
+export function tryCommands(reach: Reach): TryCommand[] {
+  const ringwall = reachingCommand(reach);
   return [
     {
       what: "change a label: a batch host becomes a web server, its peers follow",

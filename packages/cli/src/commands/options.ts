@@ -25,7 +25,7 @@ export function authorOption(): Option {
 
 /** The author that the commit names when nobody said one. */
 export function defaultAuthor(): string {
-  return `${userInfo().username}@${hostname()}`;
+  return `${userName()}@${hostname()}`;
 }
 
 /** `--wait[=S]`: end only when every agent has the change. */
@@ -35,4 +35,13 @@ export function waitOption(): Option {
     "wait until every agent has acknowledged; code 7 with who is missing after that time " +
       "(default: 30)",
   ).argParser(readSeconds);
+}
+
+// A user id without an entry in the user database, as in many containers, has no name.
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.() ?? "unknown"}`;
+  }
 }

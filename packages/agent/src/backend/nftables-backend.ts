@@ -1,0 +1,304 @@
+import { mkdir, rm } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { bodyDigest, type Canonical } from "@ringwall/rendered";
+import type { BodyDigest, WorkloadPolicy } from "@ringwall/wire";
+import { AgentError } from "../errors.ts";
+import { differences, sameRules } from "../nftables/compare.ts";
+import { type CompileOptions, compileRuleset } from "../nftables/compile.ts";
+import { deniedCommands, readDenied } from "../nftables/denied.ts";
+import { type LiveTable, readLiveTable } from "../nftables/live-table.ts";
+import { namesFile } from "../nftables/names-file.ts";
+import { type Ruleset, TABLE } from "../nftables/ruleset.ts";
+import { deltaScript, fullScript, removeScript, sampleScript } from "../nftables/script.ts";
+import { replaceFile } from "../store/durable-file.ts";
+import type { BackendResult, CounterReading, DriftReport, EnforcementBackend } from "./backend.ts";
+import { cutScript, flowsToCut, listFlows, readFlows } from "./nftables-cut.ts";
+import { NftMonitor } from "./nftables-monitor.ts";
+import { nftOnce } from "./nftables-once.ts";
+import { NftSession } from "./nftables-session.ts";
+
+/** Options of the nftables backend. */
+export interface NftablesBackendOptions {
+  /** Directory for scripts on their way and for the names of outbound services. */
+  readonly directory: string;
+  readonly compile: CompileOptions;
+  /** Command that runs nft; default `["nft"]`. */
+  readonly nft?: readonly string[];
+  /** Cuts established flows off that a new policy does not allow; default false. */
+  readonly cutEstablished?: boolean;
+  /** Command that runs conntrack; default `["conntrack"]`. */
+  readonly conntrack?: readonly string[];
+  /** This host's addresses; default those of its interfaces. */
+  readonly localAddresses?: () => readonly string[];
+}
+
+/** Members of each set that a check looks at. */
+const CHECK_SAMPLE = 128;
+const WOULD_DROPS_LIMIT = 100;
+const DETAIL_LIMIT = 1024;
+
+/** File with the names of outbound services in the backend's directory. */
+export const NAMES_FILE = "names.hosts";
+
+/** What this backend loaded last and how nft prints its chains. */
+interface Installed {
+  readonly ruleset: Ruleset;
+  /** Undefined if the table was not as loaded when it was read back. */
+  readonly frame: Promise<string | undefined>;
+}
+
+/** How a policy will be put in force. */
+interface Plan {
+  readonly policy: Canonical<WorkloadPolicy>;
+  /** What it steps from; undefined if it replaces whatever is there. */
+  readonly base: Installed | undefined;
+  readonly ruleset: Ruleset;
+  readonly script: string;
+  readonly checkScript: string;
+}
+
+/**
+ * Enforces in the kernel: one table `inet ringwall`, replaced in one transaction, or changed by set
+ * members where only peers changed. No other table is read or touched.
+ */
+export class NftablesBackend implements EnforcementBackend {
+  readonly name = "nftables";
+  readonly #options: NftablesBackendOptions;
+  readonly #nft: readonly string[];
+  readonly #checker: NftSession;
+  readonly #loader: NftSession;
+  #monitor: NftMonitor | undefined;
+  #installed: Installed | undefined;
+  #plan: Plan | undefined;
+  #names: string | undefined;
+
+  constructor(options: NftablesBackendOptions) {
+    this.#options = options;
+    this.#nft = options.nft ?? ["nft"];
+    const { directory } = options;
+    this.#checker = new NftSession({ command: this.#nft, directory, check: true });
+    this.#loader = new NftSession({ command: this.#nft, directory, check: false });
+  }
+
+  async check(policy: Canonical<WorkloadPolicy>): Promise<BackendResult> {
+    return expressible(async () => {
+      let plan = this.#planStep(policy) ?? this.#planWhole(policy);
+      let answer = await this.#checker.run(plan.checkScript);
+      if (!answer.ok && plan.base !== undefined) {
+        // The live sets are not what they should be: the whole load settles that.
+        plan = this.#planWhole(policy);
+        answer = await this.#checker.run(plan.checkScript);
+      }
+      this.#plan = answer.ok ? plan : undefined;
+      return { ok: answer.ok, detail: answer.words.slice(0, DETAIL_LIMIT) };
+    });
+  }
+
+  async install(
+    policy: Canonical<WorkloadPolicy>,
+    previous?: Canonical<WorkloadPolicy>,
+  ): Promise<BackendResult> {
+    return expressible(async () => {
+      const plan = await this.#planned(policy, previous !== undefined);
+      if ("detail" in plan) return plan;
+      await this.#writeNames(policy);
+      const result = await this.#load(plan);
+      if (result.ok && this.#options.cutEstablished === true) await this.#cut(policy);
+      return result;
+    });
+  }
+
+  async current(): Promise<BodyDigest | undefined> {
+    return (await this.#list(["-t"]))?.body;
+  }
+
+  async remove(): Promise<void> {
+    const answer = await this.#loader.run(removeScript());
+    this.#installed = undefined;
+    if (!answer.ok) throw new AgentError("backend-unavailable", answer.words);
+    await rm(join(this.#options.directory, NAMES_FILE), { force: true });
+    this.close();
+  }
+
+  async counters(): Promise<CounterReading | undefined> {
+    const ruleset = this.#installed?.ruleset;
+    return ruleset === undefined ? undefined : this.#count(ruleset);
+  }
+
+  /** The same counters read by a process that did not install the policy; undefined if it is not in force. */
+  async countersOf(policy: Canonical<WorkloadPolicy>): Promise<CounterReading | undefined> {
+    return this.#count(compileRuleset(policy, this.#options.compile));
+  }
+
+  async drift(expected: Canonical<WorkloadPolicy>): Promise<DriftReport> {
+    const found = await this.#differences(expected);
+    if (found.length === 0) return { repaired: 0, detail: "" };
+    const result = await this.#load(this.#planWhole(expected));
+    if (!result.ok) {
+      throw new AgentError("backend-unavailable", `drift can't be repaired: ${result.detail}`);
+    }
+    return { repaired: found.length, detail: found.join("; ").slice(0, DETAIL_LIMIT) };
+  }
+
+  /** Calls back when another process changed the table, until the returned function is called. */
+  watch(changed: () => void): () => void {
+    this.#monitor ??= new NftMonitor({
+      command: this.#nft,
+      isOwn: (pid) => pid === this.#loader.pid,
+      changed,
+    });
+    return () => {
+      this.#monitor?.stop();
+      this.#monitor = undefined;
+    };
+  }
+
+  /** Ends the processes that it runs. What is in force stays. */
+  close(): void {
+    this.#monitor?.stop();
+    this.#monitor = undefined;
+    this.#checker.close();
+    this.#loader.close();
+  }
+
+  /** The plan that was checked, or a new one that is checked now. */
+  async #planned(
+    policy: Canonical<WorkloadPolicy>,
+    mayStep: boolean,
+  ): Promise<Plan | Extract<BackendResult, { ok: false }>> {
+    const known = this.#plan;
+    this.#plan = undefined;
+    if (known?.policy === policy) {
+      const fresh = known.base === undefined || (mayStep && known.base === this.#installed);
+      if (fresh) return known;
+    }
+    const plan = (mayStep ? this.#planStep(policy) : undefined) ?? this.#planWhole(policy);
+    const answer = await this.#checker.run(plan.checkScript);
+    return answer.ok || plan.base !== undefined
+      ? plan
+      : { ok: false, detail: answer.words.slice(0, DETAIL_LIMIT) };
+  }
+
+  #planWhole(policy: Canonical<WorkloadPolicy>): Plan {
+    const ruleset = compileRuleset(policy, this.#options.compile);
+    return {
+      policy,
+      base: undefined,
+      ruleset,
+      script: fullScript(ruleset),
+      checkScript: sampleScript(ruleset, CHECK_SAMPLE),
+    };
+  }
+
+  #planStep(policy: Canonical<WorkloadPolicy>): Plan | undefined {
+    const base = this.#installed;
+    if (base === undefined) return undefined;
+    const keep = new Set(base.ruleset.addressSets.map(({ name }) => name));
+    const ruleset = compileRuleset(policy, this.#options.compile, keep);
+    const script = deltaScript(base.ruleset, ruleset);
+    return script === undefined
+      ? undefined
+      : { policy, base, ruleset, script, checkScript: script };
+  }
+
+  async #load(plan: Plan): Promise<BackendResult> {
+    const before = this.#installed;
+    // What was loaded before has to be read back before it is changed.
+    await before?.frame;
+    // Whoever gives no answer may have loaded it or not: then the next load is a whole one.
+    this.#installed = undefined;
+    let step = plan;
+    let answer = await this.#loader.run(step.script);
+    if (!answer.ok && step.base !== undefined) {
+      step = this.#planWhole(plan.policy);
+      answer = await this.#loader.run(step.script);
+    }
+    if (!answer.ok) {
+      this.#installed = before;
+      return { ok: false, detail: answer.words.slice(0, DETAIL_LIMIT) };
+    }
+    const { ruleset } = step;
+    this.#installed = { ruleset, frame: step.base?.frame ?? this.#readBack(ruleset) };
+    return { ok: true, detail: step.base === undefined ? "loaded whole" : "changed peers" };
+  }
+
+  /** How nft prints what was just loaded; it is awaited by the next comparison. */
+  async #readBack(ruleset: Ruleset): Promise<string | undefined> {
+    try {
+      const live = await this.#list(["-t"]);
+      const asLoaded = live?.body === ruleset.body && sameRules(ruleset, live);
+      return asLoaded ? live.frame : undefined;
+    } catch {
+      // The next comparison finds no frame, loads again and reports what then fails.
+      return undefined;
+    }
+  }
+
+  async #differences(expected: Canonical<WorkloadPolicy>): Promise<readonly string[]> {
+    const installed = this.#installed;
+    if (installed?.ruleset.body !== bodyDigest(expected)) return ["the policy was not in force"];
+    return differences(installed.ruleset, await installed.frame, await this.#list([]));
+  }
+
+  async #count(ruleset: Ruleset): Promise<CounterReading | undefined> {
+    const live = await this.#list(["-t"]);
+    if (live?.body !== ruleset.body) return undefined;
+    const rulePackets = new Map<string, bigint>();
+    for (const [comment, ruleId] of ruleset.ruleIds) {
+      rulePackets.set(ruleId, live.packets.get(comment) ?? 0n);
+    }
+    const { ok, output } = await nftOnce(this.#nft, ["-j", "-f", "-"], deniedCommands());
+    const wouldDrops = ok ? readDenied(output).slice(-WOULD_DROPS_LIMIT) : [];
+    return { rulePackets, wouldDrops };
+  }
+
+  async #list(flags: readonly string[]): Promise<LiveTable | undefined> {
+    const args = ["-j", ...flags, "list", "table", ...TABLE.split(" ")];
+    const { ok, output, words } = await nftOnce(this.#nft, args);
+    if (ok) return readLiveTable(output);
+    if (/No such file or directory/.test(words)) return undefined;
+    throw new AgentError("backend-unavailable", `the table can't be listed: ${words}`);
+  }
+
+  async #cut(policy: WorkloadPolicy): Promise<void> {
+    const { conntrack = ["conntrack"], localAddresses = interfaceTexts, compile } = this.#options;
+    const flows = readFlows(await listFlows(conntrack), new Set(localAddresses()));
+    const script = cutScript(flowsToCut(policy, compile.alwaysAccept ?? [], flows));
+    if (script === undefined) return;
+    const answer = await this.#loader.run(script);
+    if (!answer.ok) {
+      throw new AgentError("backend-unavailable", `flows can't be cut off: ${answer.words}`);
+    }
+  }
+
+  async #writeNames(policy: WorkloadPolicy): Promise<void> {
+    const text = namesFile(policy.outboundRoutes);
+    if (text === this.#names) return;
+    try {
+      await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
+      await replaceFile(join(this.#options.directory, NAMES_FILE), Buffer.from(text, "utf8"));
+    } catch (thrown) {
+      throw AgentError.from(thrown, "store-unwritable");
+    }
+    this.#names = text;
+  }
+}
+
+/** What a policy can't say is an answer about the policy. */
+async function expressible(work: () => Promise<BackendResult>): Promise<BackendResult> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (thrown instanceof AgentError && thrown.code === "policy-not-expressible") {
+      return { ok: false, detail: thrown.message };
+    }
+    throw thrown;
+  }
+}
+
+function interfaceTexts(): readonly string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((entries) => entries ?? [])
+    .map(({ address }) => address);
+}

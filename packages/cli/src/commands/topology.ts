@@ -1,4 +1,4 @@
-import { applyTopology, diffTopology, type TopologyChange } from "@ringwall/bus";
+import { applyTopology, diffTopology, type TopologyChange } from "@ringwall/bus/client";
 import { Command, Option } from "commander";
 import { CliError } from "../errors.ts";
 import { connectOperator } from "../live/bus-operator.ts";

@@ -1,4 +1,4 @@
-import { partitionOf } from "@ringwall/bus";
+import { partitionOf } from "@ringwall/bus/client";
 import {
   ReportWorkloadRequestSchema,
   ReportWorkloadResponseSchema,

@@ -26,6 +26,7 @@ export interface StackOptions {
 }
 
 const HOST = "127.0.0.1";
+const CACHE = "node_modules/.cache/ringwall/compiled";
 const NATS_DEADLINE_MS = 15_000;
 const NATS_POLL_MS = 25;
 const SERVICES = ["version-keeper", "registrar", "renderer", "agent-gateway"] as const;
@@ -108,14 +109,14 @@ export class Stack implements AsyncDisposable {
   }
 
   #child(name: string, command: string, args: readonly string[]): Child {
-    const { root, state, processEnvironment, say, started, giveUp } = this.#options;
+    const { root, processEnvironment, say, started, giveUp } = this.#options;
     return new Child({
       name,
       command,
       args,
       cwd: root,
       // Compiled sources are kept, so that a second start and a restart are quick.
-      environment: { ...processEnvironment, NODE_COMPILE_CACHE: join(state.root, "compiled") },
+      environment: { NODE_COMPILE_CACHE: join(root, CACHE), ...processEnvironment },
       logFile: this.#logOf(name),
       say,
       started,

@@ -1,5 +1,5 @@
 import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { type Api, api, type Bus, BusError, connectBus, watch } from "@ringwall/bus";
+import { type Api, api, type Bus, BusError, connectBus, watch } from "@ringwall/bus/client";
 import type { WatchFrame } from "@ringwall/wire";
 import { CliError, messageOf } from "../errors.ts";
 import type { Globals } from "../globals.ts";

@@ -281,7 +281,8 @@ class Keeper implements ServiceReducer {
     if (caughtUp && this.#held.isKnown) {
       this.#operations.listen();
     }
-    this.#showReady(caughtUp ? this.#held.reason : "the logs are being read");
+    const speaks = caughtUp && this.#operations.isListening;
+    this.#showReady(speaks ? this.#held.reason : "the logs are being read");
   }
 
   #showReady(reason: string | undefined): void {

@@ -1,7 +1,7 @@
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import type { Message } from "@ringwall/actor";
 import { count, type KeeperContext, log } from "../context.ts";
-import { EffectFailed, type Task } from "../tasks/task.ts";
+import { EffectFailed, pause, streamState, type Task } from "../tasks/task.ts";
 import { ApiFailure } from "./api-failure.ts";
 
 /** Most requests that this instance works on at the same time; more are refused. */
@@ -9,6 +9,9 @@ const MOST_REQUESTS = 256;
 
 /** Most bytes of an answer, below the server's usual limit of 1 MiB. */
 const ANSWER_BYTES = 1_000_000;
+
+/** Wait before the server is asked again whether it has the listeners. */
+const CONFIRM_AGAIN_MS = 200;
 
 type Delivery = Extract<Message, { readonly kind: "delivery" }>;
 
@@ -37,7 +40,7 @@ export class Operations {
   readonly #context: KeeperContext;
   readonly #served = new Map<string, Served>();
   #open = 0;
-  #listening = false;
+  #state: "closed" | "opening" | "listening" = "closed";
 
   constructor(context: KeeperContext) {
     this.#context = context;
@@ -54,14 +57,34 @@ export class Operations {
     });
   }
 
+  /** True once the server has the listeners. */
+  get isListening(): boolean {
+    return this.#state === "listening";
+  }
+
   /** Starts to listen, once. */
   listen(): void {
-    if (this.#listening) {
+    if (this.#state !== "closed") {
       return;
     }
-    this.#listening = true;
+    this.#state = "opening";
     for (const [listener, { subject }] of this.#served) {
       this.#context.outbox.add({ kind: "listen", listener, subject, queue: "keeper" });
+    }
+    this.#context.tasks.start(this.#confirm(), () => {
+      this.#state = "listening";
+    });
+  }
+
+  /** The server takes messages of one connection in order: its answer follows the listeners. */
+  *#confirm(): Task<void> {
+    for (;;) {
+      try {
+        yield* streamState("CONFIG");
+        return;
+      } catch {
+        yield* pause(CONFIRM_AGAIN_MS);
+      }
     }
   }
 

@@ -14,6 +14,7 @@ import {
 import { ApiFailure } from "../api/api-failure.ts";
 import { count, type KeeperContext, log } from "../context.ts";
 import { fromHex, toHex } from "../log/hex.ts";
+import { highestOf } from "../log/inputs.ts";
 import { PART_BYTES } from "../log/parts.ts";
 import { Mutex } from "../tasks/mutex.ts";
 import { parallel } from "../tasks/parallel.ts";
@@ -161,7 +162,7 @@ export class Committer {
     count(context, "ringwall_commits_total");
     log(context, "info", "a commit is stored", { sequence, author: commit.author });
     return create(InputsSchema, {
-      generation: commit.generation > base.generation ? commit.generation : base.generation,
+      generation: highestOf([commit.generation, base.generation]),
       configSequence: BigInt(sequence),
       commitId: commit.id,
     });
@@ -243,8 +244,7 @@ export class Committer {
       ...storedChange(proposed.change),
     });
     if (base.head === undefined) {
-      const now = BigInt(Math.trunc(wallMs));
-      commit.generation = now > base.generation ? now : base.generation;
+      commit.generation = highestOf([BigInt(Math.trunc(wallMs)), base.generation]);
       commit.environment = context.environment;
     }
     if (toBinary(ConfigCommitSchema, commit).length > PART_BYTES - 1_024) {

@@ -88,18 +88,20 @@ export class ConfigReader {
    * when it does not come up in time, or when the stream has less than the fold.
    */
   *catchUp(): Task<void> {
+    const before = this.#log.lastSequence;
     const last = yield* readLast("CONFIG", this.#context.names.configCommit);
     const wanted = last?.sequence ?? 0;
+    // What came in while the leader was asked may be above its answer; what was there before may not.
+    if (before > wanted) {
+      const message = `CONFIG ends at ${wanted}, this instance has read ${before}`;
+      throw new ApiFailure("unavailable", message);
+    }
     while (this.#log.lastSequence < wanted) {
       if (!(yield* signalled(CONFIG_SIGNAL, this.#context.options.catchUpMs))) {
         const detail = this.problem ?? "the reader lags";
         const message = `CONFIG is read up to ${this.#log.lastSequence} of ${wanted}: ${detail}`;
         throw new ApiFailure("unavailable", message);
       }
-    }
-    if (this.#log.lastSequence > wanted) {
-      const message = `CONFIG ends at ${wanted}, this instance has read ${this.#log.lastSequence}`;
-      throw new ApiFailure("unavailable", message);
     }
   }
 

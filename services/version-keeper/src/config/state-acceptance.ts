@@ -15,7 +15,7 @@ import { ApiFailure } from "../api/api-failure.ts";
 import { type KeeperContext, log } from "../context.ts";
 import type { HeldWatch } from "../held/held-watch.ts";
 import { toHex } from "../log/hex.ts";
-import { commitName } from "../log/inputs.ts";
+import { commitName, highestOf } from "../log/inputs.ts";
 import type { StreamSweep } from "../log/stream-sweep.ts";
 import { append, EffectFailed, type Task } from "../tasks/task.ts";
 import type { ConfigLog } from "./config-log.ts";
@@ -60,10 +60,8 @@ export function* acceptState(
     const message = "nothing is to be accepted: every commit that is named is in CONFIG";
     throw new ApiFailure("refused", message);
   }
-  const generation = named.reduce(
-    (highest, inputs) => (inputs.generation > highest ? inputs.generation : highest),
-    config.generation,
-  );
+  const generations = named.map((inputs) => inputs.generation);
+  const generation = highestOf([config.generation, ...generations]);
   const value = {
     generation: generation + 1n,
     overruled,

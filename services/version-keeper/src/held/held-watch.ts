@@ -23,6 +23,13 @@ const RETRY_MS = 1_000;
 /** Records are judged at most this often. */
 const LAZY_MS = 100;
 
+/** Before anything else is known of a head that takes long to read. */
+const HEAD_PENDING: HeldVerdict = {
+  kind: "held",
+  reason: "the head commit is being read",
+  byCommit: true,
+};
+
 /** What the watch looks at. */
 export interface HeldParts {
   readonly context: KeeperContext;
@@ -131,7 +138,7 @@ export class HeldWatch {
       named: namedStates(versions, book),
     });
     if (verdict.kind === "pending") {
-      return false;
+      return this.#known ? false : this.#conclude(HEAD_PENDING);
     }
     if (
       verdict.kind === "held" &&
@@ -141,6 +148,10 @@ export class HeldWatch {
       this.askNow();
       return false;
     }
+    return this.#conclude(verdict);
+  }
+
+  #conclude(verdict: HeldVerdict): boolean {
     this.#verdict = verdict;
     this.#known = true;
     return this.#show();

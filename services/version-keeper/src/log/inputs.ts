@@ -23,3 +23,14 @@ export function isAbove(inputs: Inputs, last: Inputs): boolean {
 export function commitName(inputs: Pick<Inputs, "configSequence" | "commitId">): string {
   return `${inputs.configSequence}:${toHex(inputs.commitId)}`;
 }
+
+/** The highest of some generations or epochs; 0 if there are none. */
+export function highestOf(values: Iterable<bigint>): bigint {
+  let highest = 0n;
+  for (const value of values) {
+    if (value > highest) {
+      highest = value;
+    }
+  }
+  return highest;
+}

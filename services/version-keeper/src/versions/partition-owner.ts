@@ -9,7 +9,7 @@ import {
   type VersionRecord,
 } from "@ringwall/wire";
 import { count, type KeeperContext, log } from "../context.ts";
-import { isBelow } from "../log/inputs.ts";
+import { highestOf, isBelow } from "../log/inputs.ts";
 import { append, EffectFailed, pause, signalled, type Task } from "../tasks/task.ts";
 import { advancesOf } from "./advance.ts";
 import { BatchParts, type WholeBatch } from "./batch-parts.ts";
@@ -275,10 +275,8 @@ export class PartitionOwner {
   /** Begins an epoch above the last one, the clock and `above`; only a full batch can follow it. */
   *#beginEpoch(reason: string, above: bigint): Task<void> {
     const { wallMs } = this.#context.moment();
-    const epoch = [this.#log.epoch, above].reduce(
-      (highest, next) => (next >= highest ? next + 1n : highest),
-      BigInt(Math.trunc(wallMs)),
-    );
+    const now = BigInt(Math.trunc(wallMs));
+    const epoch = highestOf([now, this.#log.epoch + 1n, above + 1n]);
     const first = this.#log.epoch === 0n;
     for (const record of epochRecords(epoch, reason, [...this.#log.heads], this.#log.inputs)) {
       yield* this.#store(record);

@@ -255,4 +255,55 @@ describe("policy versions", () => {
     await renderer.emit(PARTITION, { inputs: inputsAt(next, 1), set: { [A]: body("10.0.0.1") } });
     await rig.hasSteps(A, "0>1", "1>2");
   });
+
+  it("wants a full batch when RENDERED was created anew, whether it runs or not", async () => {
+    const { keeper, inputs } = await ready({ "want-full-ms": "50" });
+    const at = (revision: number) => inputsAt(inputs, revision);
+    const set = { [A]: body("10.0.0.1"), [B]: body() };
+    await renderer.emit(PARTITION, { inputs: at(1), full: true, set });
+    await rig.hasSteps(A, "0>1");
+    const recreate = async () => {
+      renderer.wanted.length = 0;
+      const { config } = await rig.bus.jsm.streams.info("rw-RENDERED");
+      await rig.bus.jsm.streams.delete("rw-RENDERED");
+      await rig.bus.jsm.streams.add(config);
+    };
+    await recreate();
+    await eventually("a full batch is wanted", () => renderer.wanted.includes(PARTITION));
+    await renderer.emit(PARTITION, { inputs: at(2), set: { [A]: body("10.0.0.2") } });
+    await renderer.emit(PARTITION, { inputs: at(3), full: true, set: { [A]: body("10.0.0.3") } });
+    await rig.hasSteps(A, "0>1", "1>2");
+    await rig.hasSteps(B, "0>1", "gone@1");
+    await rig.end(keeper);
+    await recreate();
+    await rig.says(await rig.keeper({ "want-full-ms": "50" }), "");
+    await eventually("a full batch is wanted", () => renderer.wanted.includes(PARTITION));
+    await renderer.emit(PARTITION, { inputs: at(4), full: true, set: { [A]: body("10.0.0.3") } });
+    await renderer.emit(PARTITION, { inputs: at(5), set: { [A]: body("10.0.0.4") } });
+    await rig.hasSteps(A, "0>1", "1>2", "2>3");
+  });
+
+  it("wants a full batch when batches were dropped before it read them", async () => {
+    const { keeper, inputs } = await ready({ "want-full-ms": "50" });
+    const at = (revision: number) => inputsAt(inputs, revision);
+    await renderer.emit(PARTITION, {
+      inputs: at(1),
+      full: true,
+      set: { [A]: body(), [B]: body() },
+    });
+    await rig.hasSteps(A, "0>1");
+    await rig.end(keeper);
+    await renderer.emit(PARTITION, { inputs: at(2), set: { [A]: body("10.0.0.2") } });
+    await renderer.emit(PARTITION, { inputs: at(3), set: { [B]: body("10.0.0.3") } });
+    const filter = rig.bus.names.rendered(PARTITION);
+    await rig.bus.jsm.streams.purge("rw-RENDERED", { filter, keep: 1 });
+    renderer.wanted.length = 0;
+    await rig.says(await rig.keeper({ "want-full-ms": "50" }), "");
+    await eventually("a full batch is wanted", () => renderer.wanted.includes(PARTITION));
+    await rig.hasSteps(B, "0>1");
+    const set = { [A]: body("10.0.0.2"), [B]: body("10.0.0.3") };
+    await renderer.emit(PARTITION, { inputs: at(3), full: true, set });
+    await rig.hasSteps(A, "0>1", "1>2");
+    await rig.hasSteps(B, "0>1", "1>2");
+  });
 });

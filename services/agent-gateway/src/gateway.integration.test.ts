@@ -222,10 +222,11 @@ describe("a gateway on a real nats-server", () => {
       const [high, low] = [(index >> 8).toString(16), (index & 255).toString(16)];
       return `2001:db8:${high}:${low}:1111:2222:3333:4444/128`;
     });
+    const set = body(...peers).inboundRules[0]?.peerCidrs ?? [];
     const inboundRules = Array.from({ length: 9 }, (_unused, index) =>
       create(ResolvedRuleSchema, {
         ruleId: `rule-${index}/tcp`,
-        peerCidrs: peers,
+        peerCidrs: set,
         ports: [],
         protocol: Protocol.TCP,
       }),
@@ -237,9 +238,9 @@ describe("a gateway on a real nats-server", () => {
     await startGateway("gw1");
     await seed(policy);
     const { agent } = await startAgent();
-    await eventually("agent has it", () => agent.status.version === 1n, Boolean, 30_000);
-    await eventually("synced", stateOf, (state) => state === AgentState.SYNCED);
-  }, 60_000);
+    await eventually("agent has it", () => agent.status.version === 1n, Boolean, 120_000);
+    await eventually("synced", stateOf, (state) => state === AgentState.SYNCED, 30_000);
+  }, 180_000);
 });
 
 describe("two gateways", () => {

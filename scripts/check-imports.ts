@@ -47,7 +47,7 @@ const PURE_BUILTINS: Readonly<Record<string, readonly string[]>> = {
   "node:buffer": ["Buffer", "isUtf8"],
 };
 const IMPURE_WORDS =
-  /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|process\.(env|stdout|stderr|hrtime|argv|cwd)|console\.|fetch\(|crypto\.randomUUID|randomBytes)/;
+  /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|process\.(env|stdout|stderr|hrtime|argv|cwd)|console\.|(?<![.#\w])fetch\(|crypto\.randomUUID|randomBytes)/;
 const IMPURE_LIBRARIES = /^(@nats-io\/|pino|@opentelemetry\/|prom-client)/;
 
 const IMPORT =

@@ -5,6 +5,11 @@ export { BACKENDS, type BackendParts, createBackend } from "./backend/create-bac
 export { FileBackend, type FileBackendOptions } from "./backend/file-backend.ts";
 export { MemoryBackend } from "./backend/memory-backend.ts";
 export { type NftChecker, nftChecker } from "./backend/nft-check.ts";
+export {
+  NAMES_FILE,
+  NftablesBackend,
+  type NftablesBackendOptions,
+} from "./backend/nftables-backend.ts";
 export { type BootState, boot } from "./boot.ts";
 export { AgentError, type AgentErrorCode } from "./errors.ts";
 export { type EstateWorkload, isWorkloadId, parseEstate } from "./estate.ts";
@@ -18,6 +23,8 @@ export {
   parseAnnotations,
 } from "./inventory.ts";
 export { type AlwaysAccept, type CompileOptions, compileNftables } from "./nftables/compile.ts";
+export { namesFile, outboundName } from "./nftables/names-file.ts";
+export { type RoutePart, routeParts } from "./nftables/route-parts.ts";
 export type { PolicyRecord } from "./record.ts";
 export {
   type AgentActor,

@@ -11,8 +11,9 @@ import {
 } from "@ringwall/agent";
 import { type Bus, connectBus, names, SERVICE_VERSION, type ServiceOptions } from "@ringwall/bus";
 import { startTelemetry, type Telemetry } from "@ringwall/telemetry";
+import { readBackendOptions } from "./backend-options.ts";
 import { startAgentHealth } from "./health.ts";
-import { type RunWorkload, readAlwaysAccept, readWorkloads } from "./workloads.ts";
+import { type RunWorkload, readWorkloads } from "./workloads.ts";
 
 /** How often it is looked whether a host serves something else now. */
 const INVENTORY_MS = 10_000;
@@ -99,20 +100,23 @@ export class AgentProcess {
 
   async #boot(workloads: readonly RunWorkload[]): Promise<void> {
     const { own } = this.#options;
-    const alwaysAccept = await readAlwaysAccept(own.alwaysAccept ?? "");
-    const checker = nftChecker(own.nft);
+    const parts = { ...(await readBackendOptions(own, workloads)), checker: nftChecker(own.nft) };
+    const { alwaysAccept } = parts;
     const facts = { kernel: release(), always_accept: formatAlwaysAccept(alwaysAccept) };
     await Promise.all(
       workloads.map(async ({ workload, stateDir, inventory }) => {
-        const parts = await inventory();
-        this.#reported.set(workload, JSON.stringify(parts));
+        const served = await inventory();
+        this.#reported.set(workload, JSON.stringify(served));
+        const backend = createBackend(own.backend ?? "", { ...parts, stateDir });
         await this.#host.add({
           workload,
           store: new FileStore(workload, stateDir),
-          backend: createBackend(own.backend ?? "", { stateDir, alwaysAccept, checker }),
+          backend,
           facts,
-          inventory: inventoryReport(parts),
+          inventory: inventoryReport(served),
         });
+        // A host that can't enforce says so now and not with the first policy.
+        await backend.current();
       }),
     );
   }

@@ -56,4 +56,9 @@ export interface EnforcementBackend {
   counters(): Promise<CounterReading | undefined>;
   /** Compares what is live with `expected` and repairs a difference. */
   drift(expected: Canonical<WorkloadPolicy>): Promise<DriftReport>;
+  /**
+   * Calls back when somebody else changes what is in force, until the returned function is called; a
+   * backend that can't tell has no such method, and drift is found by the periodic comparison alone.
+   */
+  watch?(changed: () => void): () => void;
 }

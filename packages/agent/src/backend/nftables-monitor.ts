@@ -14,6 +14,8 @@ export interface NftMonitorOptions {
 
 const RESTART_FIRST_MS = 1_000;
 const RESTART_LAST_MS = 60_000;
+/** Changes that come within this time are told of once. */
+const TELL_MS = 100;
 
 /**
  * Follows `nft monitor` and tells of every transaction on the agent's table that another process
@@ -24,6 +26,7 @@ export class NftMonitor {
   readonly #options: NftMonitorOptions;
   #child: ChildProcess | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #telling: NodeJS.Timeout | undefined;
   #delayMs = RESTART_FIRST_MS;
   #touched = false;
   #stopped = false;
@@ -37,6 +40,7 @@ export class NftMonitor {
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#telling);
     this.#child?.kill("SIGTERM");
   }
 
@@ -72,11 +76,18 @@ export class NftMonitor {
       this.#delayMs = RESTART_FIRST_MS;
       const foreign = this.#touched && !this.#options.isOwn(Number(generation[1]));
       this.#touched = false;
-      if (foreign) this.#options.changed();
+      if (foreign) this.#tell();
     } else if (line.startsWith("# ERROR")) {
-      this.#options.changed();
+      this.#tell();
     } else if (line.includes(` ${TABLE}`)) {
       this.#touched = true;
     }
+  }
+
+  #tell(): void {
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      this.#options.changed();
+    }, TELL_MS);
   }
 }

@@ -4,7 +4,7 @@ import { applyPolicy } from "../apply.ts";
 import type { EnforcementBackend } from "../backend/backend.ts";
 import { type BootState, boot } from "../boot.ts";
 import { AgentError } from "../errors.ts";
-import type { AgentEffect, AgentEnv, AgentMessage } from "../session/contract.ts";
+import { type AgentEffect, type AgentEnv, type AgentMessage, TIMERS } from "../session/contract.ts";
 import type { SessionStatus } from "../session/phase.ts";
 import { AgentSession } from "../session/session.ts";
 import type { PolicyStore } from "../store/policy-store.ts";
@@ -41,6 +41,7 @@ export class AgentDriver {
   #performing = false;
   #transport: AgentTransport | undefined;
   #unsubscribe: (() => void) | undefined;
+  #unwatch: (() => void) | undefined;
   #stopped = false;
 
   private constructor(parts: AgentParts, state: BootState) {
@@ -89,6 +90,10 @@ export class AgentDriver {
       });
     });
     this.#step({ kind: "start" });
+    // Whoever changes the ruleset does not wait for the next comparison.
+    this.#unwatch = this.#parts.backend.watch?.(() => {
+      this.#step({ kind: "timer", id: TIMERS.drift });
+    });
   }
 
   /** The bus is reachable again. */
@@ -106,6 +111,7 @@ export class AgentDriver {
     this.#step({ kind: "stop" });
     this.#stopped = true;
     this.#unsubscribe?.();
+    this.#unwatch?.();
     for (const cancel of this.#timers.values()) {
       cancel();
     }

@@ -18,11 +18,15 @@ export interface Outbound {
 }
 
 /** Targets of one family, protocol and service port, by split. */
-interface Group {
+export interface Group {
   readonly family: Family;
   readonly protocol: "tcp" | "udp";
   readonly servicePort: number;
-  readonly splits: { readonly weight: number; readonly targets: Target[] }[];
+  readonly splits: {
+    readonly key: string;
+    readonly weight: number;
+    readonly targets: readonly Target[];
+  }[];
 }
 
 /**
@@ -110,7 +114,8 @@ function virtualAddresses(route: OutboundRoute): Readonly<Record<Family, string>
   return { ip, ip6 };
 }
 
-function groupsOf(route: OutboundRoute, family: Family): Group[] {
+/** The groups of a route, splits in its order; a split of weight 0 is in none. */
+export function groupsOf(route: OutboundRoute, family: Family): Group[] {
   const groups = new Map<string, Group>();
   for (const split of route.splits) {
     const bySplit = new Map<string, Target[]>();
@@ -124,7 +129,7 @@ function groupsOf(route: OutboundRoute, family: Family): Group[] {
     for (const [key, targets] of bySplit) {
       const [{ protocol, servicePort } = { protocol: "tcp" as const, servicePort: 0 }] = targets;
       const group = groups.get(key) ?? { family, protocol, servicePort, splits: [] };
-      group.splits.push({ weight: split.weight, targets });
+      group.splits.push({ key: split.key, weight: split.weight, targets });
       groups.set(key, group);
     }
   }

@@ -28,13 +28,13 @@ function ids(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `w-${String(index).padStart(4, "0")}`);
 }
 
-describe("registrars in simulation", () => {
+describe("registrars in simulation", { timeout: 180_000 }, () => {
   it("expire nobody when the network is cut for all of 1,000 workloads", () => {
     const fleet = new SimulatedFleet(1, 2);
     fleet.register(ids(1_000));
     fleet.bus.run(MINUTE);
     fleet.alive.clear();
-    fleet.bus.run(30 * MINUTE);
+    fleet.bus.run(12 * MINUTE);
     expect(fleet.presences()).toEqual({ LIVE: 1_000 });
     const alarms = fleet.registrars.map((each) =>
       each.metric("ringwall_mass_expiry", { stage: "expired" }),

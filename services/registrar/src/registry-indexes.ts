@@ -2,6 +2,7 @@ import { type EndpointRow, Presence } from "@ringwall/wire";
 import { AddressClaims } from "./address-claims.ts";
 import { ChangeLog } from "./change-log.ts";
 import { IdNumbers } from "./id-numbers.ts";
+import { Postings } from "./postings.ts";
 import { SortedIds } from "./sorted-ids.ts";
 import type { StoredWorkload } from "./stored-workload.ts";
 
@@ -21,20 +22,26 @@ export class RegistryIndexes {
   readonly log = new ChangeLog();
   /** Numbers of ids for as long as the log knows them. */
   readonly numbers = new IdNumbers();
-  readonly #servers = new Map<string, Set<string>>();
-  readonly #callers = new Map<string, Set<string>>();
+  readonly #servers = new Postings();
+  readonly #callers = new Postings();
+  readonly #labels = new Postings();
   readonly #withRefused = new Set<string>();
   readonly #refusedByReason = new Map<string, number>();
   readonly #removals = new Map<string, number>();
 
   /** Workloads with a row of this service, refused rows included. */
   servers(service: string): ReadonlySet<string> {
-    return this.#servers.get(service) ?? new Set();
+    return this.#servers.of(service);
   }
 
   /** Workloads that declare this service as an outbound. */
   callers(service: string): ReadonlySet<string> {
-    return this.#callers.get(service) ?? new Set();
+    return this.#callers.of(service);
+  }
+
+  /** Workloads with this source label. */
+  labelled(key: string, value: string): ReadonlySet<string> {
+    return this.#labels.of(labelTerm(key, value));
   }
 
   /** Workloads that hold a refused row, in no order. */
@@ -80,6 +87,7 @@ export class RegistryIndexes {
     this.numbers.clear();
     this.#servers.clear();
     this.#callers.clear();
+    this.#labels.clear();
     this.#withRefused.clear();
     this.#refusedByReason.clear();
     this.#removals.clear();
@@ -92,6 +100,9 @@ export class RegistryIndexes {
     }
     for (const address of claimed(before)) {
       this.claims.remove(address, id);
+    }
+    for (const [key, value] of Object.entries(before.record.labels)) {
+      this.#labels.remove(labelTerm(key, value), id);
     }
     for (const service of served(before.record.rows)) {
       this.#unlink(this.#servers, service, id);
@@ -112,6 +123,9 @@ export class RegistryIndexes {
     for (const address of claimed(after)) {
       this.claims.add(address, id);
     }
+    for (const [key, value] of Object.entries(after.record.labels)) {
+      this.#labels.add(labelTerm(key, value), id);
+    }
     for (const service of served(after.record.rows)) {
       this.#link(this.#servers, service, id);
     }
@@ -130,28 +144,25 @@ export class RegistryIndexes {
     }
   }
 
-  #link(index: Map<string, Set<string>>, service: string, id: string): void {
-    const set = index.get(service);
-    if (set !== undefined) {
-      set.add(id);
-      return;
-    }
+  #link(index: Postings, service: string, id: string): void {
     if (!this.#servers.has(service) && !this.#callers.has(service)) {
       this.services.add(service);
     }
-    index.set(service, new Set([id]));
+    index.add(service, id);
   }
 
-  #unlink(index: Map<string, Set<string>>, service: string, id: string): void {
-    const set = index.get(service);
-    if (set === undefined || !set.delete(id) || set.size > 0) {
-      return;
-    }
-    index.delete(service);
-    if (!this.#servers.has(service) && !this.#callers.has(service)) {
+  #unlink(index: Postings, service: string, id: string): void {
+    const known = index.has(service);
+    index.remove(service, id);
+    if (known && !this.#servers.has(service) && !this.#callers.has(service)) {
       this.services.remove(service);
     }
   }
+}
+
+/** A label as one term; a key has no `=`. */
+function labelTerm(key: string, value: string): string {
+  return `${key}=${value}`;
 }
 
 function claimed(stored: StoredWorkload): readonly string[] {

@@ -1,6 +1,7 @@
 import type { StoredRecord } from "@ringwall/actor";
 import { type Names, PARTITIONS, partitionOf } from "@ringwall/bus";
 import type { PartitionOwner } from "@ringwall/wire";
+import { RecordParts } from "./record-parts.ts";
 import { RegistryIndexes } from "./registry-indexes.ts";
 import { registryKey } from "./registry-key.ts";
 import {
@@ -40,6 +41,7 @@ export interface Folded {
 export class Registry {
   readonly indexes = new RegistryIndexes();
   readonly #names: Names;
+  readonly #parts = new RecordParts();
   readonly #workloads = new Map<string, StoredWorkload>();
   readonly #partitions: Set<string>[] = Array.from({ length: PARTITIONS }, () => new Set());
   readonly #fences: number[] = new Array(PARTITIONS).fill(0);
@@ -175,7 +177,7 @@ export class Registry {
     }
     this.#unreadable.delete(id);
     const { sequence } = stored;
-    const after = storedWorkload(record, sequence, stored.payload.length);
+    const after = storedWorkload(this.#parts.share(record), sequence, stored.payload.length);
     return this.#put({ id, partition, before, after, sequence });
   }
 

@@ -16,7 +16,7 @@ export class SortedIds {
       this.#unsorted.add(id);
       return;
     }
-    this.#ids.splice(this.firstAtLeast(id), 0, id);
+    this.#ids.splice(firstAtLeast(this.#ids, id), 0, id);
   }
 
   /** Takes an id out; an unknown one is fine. */
@@ -25,7 +25,7 @@ export class SortedIds {
       this.#unsorted.delete(id);
       return;
     }
-    const index = this.firstAtLeast(id);
+    const index = firstAtLeast(this.#ids, id);
     if (this.#ids[index] === id) {
       this.#ids.splice(index, 1);
     }
@@ -47,23 +47,26 @@ export class SortedIds {
 
   /** Index of the first id after `id`; the empty text gives the first of all. */
   firstAfter(id: string): number {
-    const ids = this.all();
-    const index = this.firstAtLeast(id);
-    return ids[index] === id ? index + 1 : index;
+    return firstAfter(this.all(), id);
   }
+}
 
-  firstAtLeast(id: string): number {
-    const ids = this.all();
-    let low = 0;
-    let high = ids.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((ids[middle] ?? "") < id) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
+/** Index of the first of some sorted ids that comes after `id`. */
+export function firstAfter(ids: readonly string[], id: string): number {
+  const index = firstAtLeast(ids, id);
+  return ids[index] === id ? index + 1 : index;
+}
+
+function firstAtLeast(ids: readonly string[], id: string): number {
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ids[middle] ?? "") < id) {
+      low = middle + 1;
+    } else {
+      high = middle;
     }
-    return low;
   }
+  return low;
 }

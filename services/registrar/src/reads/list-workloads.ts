@@ -8,6 +8,7 @@ import {
 } from "@ringwall/wire";
 import type { Registry } from "../registry.ts";
 import type { StoredWorkload } from "../stored-workload.ts";
+import { candidates } from "./candidates.ts";
 import { PAGE_BYTES, pageLimit } from "./page.ts";
 import { type CompiledFilter, compileFilter, inFilter } from "./workload-filter.ts";
 
@@ -27,8 +28,8 @@ export function listWorkloads(
   const refused: RefusedRow[] = [];
   let bytes = 0;
   let more = false;
-  for (const stored of candidates(registry, filter, request)) {
-    if (!inFilter(filter, stored.record) || (request.onlyRefused && stored.refused.length === 0)) {
+  for (const stored of workloadsAfter(registry, filter, request)) {
+    if (!inFilter(filter, stored.record)) {
       continue;
     }
     if (workloads.length === limit || (workloads.length > 0 && bytes + stored.bytes > PAGE_BYTES)) {
@@ -45,31 +46,20 @@ export function listWorkloads(
   return create(ListWorkloadsResponseSchema, { revision, workloads, refused, more });
 }
 
-/** Workloads after `after` that the narrowest index of the filter gives, in order. */
-function* candidates(
+/** Workloads after `after` that the narrowest index of the request gives, in order. */
+function* workloadsAfter(
   registry: Registry,
   filter: CompiledFilter,
   { after, onlyRefused }: ListWorkloadsRequest,
 ): IterableIterator<StoredWorkload> {
-  const refused = onlyRefused ? registry.indexes.withRefused : undefined;
-  const named = filter.ids ?? refused ?? servers(registry, filter.services);
-  const ids =
-    named === undefined ? registry.indexes.ids.all() : [...named].filter((id) => id > after).sort();
-  const start = named === undefined ? registry.indexes.ids.firstAfter(after) : 0;
+  const { indexes } = registry;
+  const named = onlyRefused ? [...indexes.withRefused].sort() : candidates(registry, filter);
+  const ids = named?.filter((id) => id > after) ?? indexes.ids.all();
+  const start = named === undefined ? indexes.ids.firstAfter(after) : 0;
   for (let index = start; index < ids.length; index += 1) {
     const stored = registry.get(ids[index] ?? "");
     if (stored !== undefined) {
       yield stored;
     }
   }
-}
-
-function servers(
-  registry: Registry,
-  services: ReadonlySet<string> | undefined,
-): ReadonlySet<string> | undefined {
-  if (services === undefined) {
-    return undefined;
-  }
-  return new Set([...services].flatMap((service) => [...registry.indexes.servers(service)]));
 }

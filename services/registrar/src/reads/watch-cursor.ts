@@ -2,7 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import type { WatchNext } from "@ringwall/bus";
 import { WorkloadChangesSchema, type WorkloadRecord } from "@ringwall/wire";
 import type { Registry } from "../registry.ts";
+import { firstAfter } from "../sorted-ids.ts";
 import type { StoredWorkload } from "../stored-workload.ts";
+import { candidates } from "./candidates.ts";
 import { ToldIds } from "./told-ids.ts";
 import { type CompiledFilter, inFilter } from "./workload-filter.ts";
 
@@ -34,7 +36,14 @@ export interface WatchStart {
  * - `follow`: sends changes after `position`.
  */
 type Phase =
-  | { readonly kind: "scan"; readonly former: CompiledFilter | undefined; after: string }
+  | {
+      readonly kind: "scan";
+      readonly former: CompiledFilter | undefined;
+      /** What has to be looked at, in order; undefined means every workload. */
+      readonly ids: readonly string[] | undefined;
+      /** The last one that was looked at. */
+      after: string;
+    }
   | { readonly kind: "end" | "follow" };
 
 /** One client's place in the registry: what it was told, and from where it goes on. */
@@ -58,10 +67,10 @@ export class WatchCursor {
     this.#snapshot = resumeRevision === 0;
     this.#told = new ToldIds(this.#snapshot);
     this.#position = this.#snapshot ? registry.revision : resumeRevision;
-    const grows = resumeFilter !== undefined && resumeFilter.key !== filter.key;
+    const former = this.#snapshot || resumeFilter?.key === filter.key ? undefined : resumeFilter;
     this.#phase =
-      this.#snapshot || grows
-        ? { kind: "scan", former: this.#snapshot ? undefined : resumeFilter, after: "" }
+      this.#snapshot || former !== undefined
+        ? { kind: "scan", former, ids: toScan(registry, filter, former), after: "" }
         : { kind: "follow" };
   }
 
@@ -88,9 +97,8 @@ export class WatchCursor {
   }
 
   #scan(phase: Phase & { readonly kind: "scan" }, frame: Frame): WatchNext {
-    const { ids } = this.#registry.indexes;
-    const all = ids.all();
-    const start = ids.firstAfter(phase.after);
+    const all = phase.ids ?? this.#registry.indexes.ids.all();
+    const start = firstAfter(all, phase.after);
     let index = start;
     for (; index < all.length && index - start < LOOKED_AT_PER_FRAME; index += 1) {
       const stored = this.#registry.get(all[index] ?? "");
@@ -159,6 +167,20 @@ export class WatchCursor {
     }
     return fits;
   }
+}
+
+/** What a scan has to look at: the candidates of both filters. */
+function toScan(
+  registry: Registry,
+  filter: CompiledFilter,
+  former: CompiledFilter | undefined,
+): readonly string[] | undefined {
+  const ids = candidates(registry, filter);
+  if (former === undefined || ids === undefined) {
+    return ids;
+  }
+  const before = candidates(registry, former);
+  return before === undefined ? undefined : [...new Set([...ids, ...before])].sort();
 }
 
 const RESYNC: WatchNext = { body: { case: "resync", value: true }, revision: 0n };

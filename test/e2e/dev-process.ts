@@ -23,7 +23,8 @@ export interface DevWorkload {
   readonly detail: string;
 }
 
-const START_DEADLINE_MS = 40_000;
+const START_DEADLINE_MS = 90_000;
+const RESTART_DEADLINE_MS = 30_000;
 
 /** `ringwall dev` as a process of its own, with everything that it starts. */
 export class DevProcess {
@@ -100,7 +101,12 @@ export class DevProcess {
     const pid = this.pids.get(name);
     if (pid === undefined) throw new Error(`${name} does not run`);
     process.kill(pid, "SIGKILL");
-    await eventually(`${name} runs again`, () => this.pids.get(name) !== pid);
+    await eventually(
+      `${name} runs again`,
+      () => this.pids.get(name) !== pid,
+      Boolean,
+      RESTART_DEADLINE_MS,
+    );
   }
 
   /** Ends it as Ctrl-C does; gives the exit code. */

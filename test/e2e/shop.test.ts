@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { eventually, freePort } from "@ringwall/testkit";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { DevProcess, type DevWorkload } from "./dev-process.ts";
 import { WatchProcess } from "./watch-process.ts";
 
@@ -61,6 +61,10 @@ function versionsOf(workloads: readonly DevWorkload[]): Record<string, number> {
   return Object.fromEntries(workloads.map(({ id, version }) => [id, version]));
 }
 
+// Real processes on a machine that may be busy; on an idle one all of this takes half a minute.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+const DEADLINE_MS = 60_000;
+
 /** One life of one control plane: the steps build on each other. */
 describe("the shop", () => {
   let stateDir: string;
@@ -99,14 +103,17 @@ describe("the shop", () => {
     });
     await using watch = await WatchProcess.start(dev);
 
-    const label = ["label", "batch-1", "role=web", "--wait=10"];
+    const label = ["label", "batch-1", "role=web", "--wait=60"];
     expect(await dev.read(...label)).toMatchObject({
       changed: [expect.stringContaining("batch-1")],
     });
 
     const affected = ["api-1", "api-2", "batch-1", "db-2", "db-3"];
-    await eventually("every affected workload is seen to advance and to acknowledge", () =>
-      affected.every((id) => watch.steps(id).length > 0 && watch.acks(id).length > 0),
+    await eventually(
+      "every affected workload is seen to advance and to acknowledge",
+      () => affected.every((id) => watch.steps(id).length > 0 && watch.acks(id).length > 0),
+      Boolean,
+      DEADLINE_MS,
     );
     await dev.shows("the picture follows", (all) =>
       affected.every((id) => versionsOf(all)[id] === (before[id] ?? 0) + 1),
@@ -202,13 +209,18 @@ describe("the shop", () => {
         return stdout;
       },
       (text) => /"converged": true/.test(text) && !/"ready": false/.test(text),
-      30_000,
+      DEADLINE_MS,
     );
     await dev.synced();
     expect(versionsOf(dev.workloads)).toEqual(before);
     await using watch = await WatchProcess.start(dev);
-    await dev.read("label", "batch-1", "role=batch", "--wait=20");
-    await eventually("the next change is rendered", () => watch.steps("api-1").length > 0);
+    await dev.read("label", "batch-1", "role=batch", "--wait=60");
+    await eventually(
+      "the next change is rendered",
+      () => watch.steps("api-1").length > 0,
+      Boolean,
+      DEADLINE_MS,
+    );
     expect(watch.steps("web-1")).toEqual([]);
     expect(versionsOf(dev.workloads)["web-1"]).toBe(before["web-1"]);
   });
@@ -243,7 +255,7 @@ describe("the shop", () => {
 
   it("goes on once an operator accepts the loss", async () => {
     await dev.read("accept-state", "--expect", "0");
-    await dev.read("apply", "-f", "examples/shop", "--wait=30");
+    await dev.read("apply", "-f", "examples/shop", "--wait=60");
     await dev.synced();
     expect(dev.workloads.every(({ version }) => version > 0)).toBe(true);
   });

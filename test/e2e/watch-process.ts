@@ -4,6 +4,8 @@ import { eventually } from "@ringwall/testkit";
 import { cleanEnvironment, MAIN, ROOT } from "./command.ts";
 import type { DevProcess } from "./dev-process.ts";
 
+const START_DEADLINE_MS = 30_000;
+
 /** One line of `ringwall watch --json`. */
 export interface WatchLine {
   readonly event: "version" | "ack";
@@ -38,7 +40,12 @@ export class WatchProcess implements AsyncDisposable {
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
     });
-    await eventually("watch follows", () => stderr.includes("watching"));
+    await eventually(
+      "watch follows",
+      () => stderr.includes("watching"),
+      Boolean,
+      START_DEADLINE_MS,
+    );
     return watch;
   }
 

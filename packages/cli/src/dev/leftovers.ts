@@ -33,6 +33,11 @@ export class ProcessNotes {
     this.#writing = this.#writing.then(() => writeFile(this.#file, text)).catch(() => undefined);
   }
 
+  /** Waits until everything that was noted is on disk. */
+  written(): Promise<void> {
+    return this.#writing;
+  }
+
   /** Forgets everything: it was stopped. */
   async clear(): Promise<void> {
     await this.#writing;

@@ -4,7 +4,13 @@ import { applyPolicy } from "../apply.ts";
 import type { EnforcementBackend } from "../backend/backend.ts";
 import { type BootState, boot } from "../boot.ts";
 import { AgentError } from "../errors.ts";
-import { type AgentEffect, type AgentEnv, type AgentMessage, TIMERS } from "../session/contract.ts";
+import {
+  type AgentEffect,
+  type AgentEnv,
+  type AgentMessage,
+  DRIFT_MS,
+  TIMERS,
+} from "../session/contract.ts";
 import type { SessionStatus } from "../session/phase.ts";
 import { AgentSession } from "../session/session.ts";
 import type { PolicyStore } from "../store/policy-store.ts";
@@ -58,7 +64,9 @@ export class AgentDriver {
     for (const fault of state.faults) {
       parts.log("error", "fault at boot", { workload: parts.env.workload, fault });
     }
-    return new AgentDriver(parts, state);
+    const driver = new AgentDriver(parts, state);
+    driver.#guard();
+    return driver;
   }
 
   /** The agent as people see it. */
@@ -90,10 +98,6 @@ export class AgentDriver {
       });
     });
     this.#step({ kind: "start" });
-    // Whoever changes the ruleset does not wait for the next comparison.
-    this.#unwatch = this.#parts.backend.watch?.(() => {
-      this.#step({ kind: "timer", id: TIMERS.drift });
-    });
   }
 
   /** The bus is reachable again. */
@@ -118,6 +122,14 @@ export class AgentDriver {
     this.#timers.clear();
     // What is being put in force is finished, so that host and disk agree.
     await this.#host.run(() => Promise.resolve());
+  }
+
+  /** What is in force is looked after from now on, however long the bus stays away. */
+  #guard(): void {
+    this.#setTimer(TIMERS.drift, DRIFT_MS);
+    this.#unwatch = this.#parts.backend.watch?.(() => {
+      this.#step({ kind: "timer", id: TIMERS.drift });
+    });
   }
 
   #step(message: AgentMessage): void {

@@ -204,7 +204,11 @@ class Watcher {
   onUpsert: (id: string, marker: string) => void = () => undefined;
 
   constructor(bus: Bus, selector: string, resume = 0n) {
-    void this.#read(bus, selector, resume);
+    this.#read(bus, selector, resume).catch((error: unknown) => {
+      if (!this.abort.signal.aborted && !bus.nc.isClosed()) {
+        throw error;
+      }
+    });
   }
 
   async #read(bus: Bus, selector: string, resume: bigint): Promise<void> {

@@ -6,7 +6,9 @@ import { devCommand } from "./commands/dev.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { getCommand } from "./commands/get.ts";
 import { historyCommand } from "./commands/history.ts";
+import { importCommand } from "./commands/import.ts";
 import { labelCommand } from "./commands/label.ts";
+import { leasesCommand } from "./commands/leases.ts";
 import { lintCommand } from "./commands/lint.ts";
 import { modeCommand } from "./commands/mode.ts";
 import { planCommand } from "./commands/plan.ts";
@@ -31,7 +33,10 @@ const GROUPS: readonly (readonly [string, readonly Make[]])[] = [
   ["Look:", [getCommand, statusCommand, historyCommand, showCommand, watchCommand, explainCommand]],
   ["Change:", [applyCommand, labelCommand, modeCommand, rollbackCommand]],
   ["Declare:", [renderCommand, planCommand, pullCommand, verifyCommand]],
-  ["Operate:", [workloadCommand, topologyCommand, acceptStateCommand]],
+  [
+    "Operate:",
+    [workloadCommand, importCommand, leasesCommand, topologyCommand, acceptStateCommand],
+  ],
   ["Other:", [lintCommand, completionCommand, versionCommand]],
 ];
 

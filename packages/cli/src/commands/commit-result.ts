@@ -9,6 +9,7 @@ import {
 } from "../live/commit.ts";
 import { DEFAULT_WAIT_SECONDS, waitConverged } from "../live/convergence.ts";
 import { hex, shortHex } from "../live/hex.ts";
+import { count } from "../output/count.ts";
 import { findingLines } from "../output/findings.ts";
 import type { Session } from "../session.ts";
 
@@ -53,7 +54,6 @@ export function settle(outcome: CommitOutcome, locate: Locate): Committed {
 export function countFindings(findings: readonly FindingLine[]): string {
   const warnings = findings.filter((finding) => finding.warning).length;
   const errors = findings.length - warnings;
-  const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
   return warnings === 0
     ? count(errors, "error")
     : `${count(errors, "error")} and ${count(warnings, "warning")}`;

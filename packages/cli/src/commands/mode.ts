@@ -5,6 +5,7 @@ import { CliError } from "../errors.ts";
 import { editUnit, newUnit, ownUnit, unitPut } from "../input/inventory-unit.ts";
 import { readEstate } from "../live/estate.ts";
 import { readTexts } from "../live/tree.ts";
+import { count } from "../output/count.ts";
 import { type CommandContext, type Session, withSession } from "../session.ts";
 import { commitEdit, type EditOptions, reportEdit } from "./edit.ts";
 import { authorOption, readCount, waitOption } from "./options.ts";
@@ -83,7 +84,7 @@ async function setMode(
     session,
     edited,
     options,
-    () => `set ${mode} on ${matched.length} workloads (${listed(matched)})`,
+    () => `set ${mode} on ${count(matched.length, "workload")} (${listed(matched)})`,
     { mode, workloads: matched },
   );
 }
@@ -101,7 +102,7 @@ function checkExpected(
   const ids = chosen.map(({ workload }) => workload.id);
   const data = { workloads: ids };
   if (expected === undefined) {
-    throw new CliError("usage", `this matches ${ids.length} workloads; say so to go on`, {
+    throw new CliError("usage", `this matches ${count(ids.length, "workload")}; say so to go on`, {
       lines: ids,
       hint: `${command} --expect ${ids.length}`,
       data,
@@ -110,7 +111,7 @@ function checkExpected(
   if (expected !== ids.length) {
     throw new CliError(
       "refused",
-      `${expected} workloads expected, ${ids.length} matched; nothing was written`,
+      `${count(expected, "workload")} expected, ${ids.length} matched; nothing was written`,
       { lines: ids, hint: "look at the selector, or expect the other number", data },
     );
   }

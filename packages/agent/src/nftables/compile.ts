@@ -3,6 +3,7 @@ import { EnforcementMode, type WorkloadPolicy } from "@ringwall/wire";
 import { type AlwaysAccept, baselineRules } from "./baseline.ts";
 import { compileInbound } from "./inbound.ts";
 import { inexpressible } from "./inexpressible.ts";
+import { L4 } from "./l4-protocol.ts";
 import { compileOutbound } from "./outbound.ts";
 import {
   ALLOW_CHAIN,
@@ -95,7 +96,7 @@ function inputChain(mode: EnforcementMode, options: CompileOptions): Chain {
         : [
             `limit rate ${logged}/second burst ${LOG_BURST} packets log prefix "ringwall: not allowed " comment "log"`,
           ]),
-      'meta l4proto != { tcp, udp, icmp, ipv6-icmp } counter comment "other protocols"',
+      `meta l4proto != { ${Object.values(L4).join(", ")} } counter comment "other protocols"`,
       lastRule(mode),
     ],
   };
@@ -104,8 +105,8 @@ function inputChain(mode: EnforcementMode, options: CompileOptions): Chain {
 /** Notes who sent what no rule allows. A full set stops neither the note's rule nor the next one. */
 function noteRules(nfproto: string, family: string, ports: string, other: string): string[] {
   return [
-    `meta nfproto ${nfproto} meta l4proto { tcp, udp } update @${ports} { ${family} saddr . meta l4proto . th dport } comment "note ports"`,
-    `meta nfproto ${nfproto} meta l4proto != { tcp, udp } update @${other} { ${family} saddr . meta l4proto } comment "note others"`,
+    `meta nfproto ${nfproto} meta l4proto { ${L4.tcp}, ${L4.udp} } update @${ports} { ${family} saddr . meta l4proto . th dport } comment "note ports"`,
+    `meta nfproto ${nfproto} meta l4proto != { ${L4.tcp}, ${L4.udp} } update @${other} { ${family} saddr . meta l4proto } comment "note others"`,
   ];
 }
 

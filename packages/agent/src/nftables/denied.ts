@@ -1,4 +1,5 @@
 import { Protocol } from "@ringwall/wire";
+import { L4 } from "./l4-protocol.ts";
 import { isFields } from "./live-table.ts";
 import { DENIED_SETS, TABLE } from "./ruleset.ts";
 
@@ -57,13 +58,18 @@ function readMember(elem: Readonly<Record<string, unknown>>): Denied | undefined
 }
 
 function protocolOf(name: unknown): Protocol | undefined {
+  // A name where the host has a protocol database, else the number.
   switch (name) {
     case "tcp":
+    case L4.tcp:
       return Protocol.TCP;
     case "udp":
+    case L4.udp:
       return Protocol.UDP;
     case "icmp":
     case "ipv6-icmp":
+    case L4.icmp:
+    case L4["ipv6-icmp"]:
       return Protocol.ICMP;
     default:
       return undefined;

@@ -1,6 +1,7 @@
 import { Protocol, type ResolvedRule } from "@ringwall/wire";
 import { commentOf } from "./comment.ts";
 import { inexpressible } from "./inexpressible.ts";
+import { L4 } from "./l4-protocol.ts";
 import { peerCover } from "./peer-cover.ts";
 import { portMatch } from "./port-cover.ts";
 import type { AddressSet } from "./ruleset.ts";
@@ -59,7 +60,7 @@ function protocolMatch(rule: ResolvedRule, icmp: "icmp" | "ipv6-icmp"): string {
     case Protocol.UDP:
       return portMatch("udp", rule.ports, rule.ruleId);
     case Protocol.ICMP:
-      return `meta l4proto ${icmp}`;
+      return `meta l4proto ${L4[icmp]}`;
     default:
       throw inexpressible(`protocol ${rule.protocol} of rule "${rule.ruleId}" is not known`);
   }

@@ -3,6 +3,7 @@ import { parseV4, parseV6 } from "./address.ts";
 import { commentOf } from "./comment.ts";
 import { parseEndpoint, type Target } from "./endpoint-text.ts";
 import { inexpressible } from "./inexpressible.ts";
+import { L4 } from "./l4-protocol.ts";
 import type { AddressSet, Chain } from "./ruleset.ts";
 
 /** Largest modulus of nft's number generator. */
@@ -170,7 +171,7 @@ function scaled(weights: readonly number[]): readonly number[] {
 
 function destination({ family, protocol }: Group, targets: readonly Target[]): string {
   const [only] = targets;
-  const match = `meta l4proto ${protocol} dnat ${family}`;
+  const match = `meta l4proto ${L4[protocol]} dnat ${family}`;
   if (only !== undefined && targets.length === 1) {
     const address = family === "ip" ? only.address : `[${only.address}]`;
     return `${match} to ${address}:${only.port}`;

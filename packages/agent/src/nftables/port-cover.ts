@@ -1,5 +1,6 @@
 import type { PortRange } from "@ringwall/wire";
 import { checkPort, inexpressible } from "./inexpressible.ts";
+import { L4 } from "./l4-protocol.ts";
 
 /**
  * The nft match of a rule's ports, such as `tcp dport { 80, 8000-8010 }`: overlapping and adjacent
@@ -14,7 +15,7 @@ export function portMatch(
   const ranges = portCover(ports, ruleId);
   const [only] = ranges;
   if (only === undefined || (only.start === 0 && only.end === 65_535)) {
-    return `meta l4proto ${protocol}`;
+    return `meta l4proto ${L4[protocol]}`;
   }
   const texts = ranges.map(({ start, end }) => (start === end ? `${start}` : `${start}-${end}`));
   return `${protocol} dport ${texts.length === 1 ? texts[0] : `{ ${texts.join(", ")} }`}`;

@@ -43,4 +43,9 @@ describe("renderTable", () => {
     const [, first = "", second = ""] = renderTable(COLUMNS, rows);
     expect(first.replace(paint.bold("web-1"), "web-1").indexOf("x")).toBe(second.indexOf("y"));
   });
+
+  it("keeps a row on one line when a host's words have several", () => {
+    const rows = [{ name: "web-1", count: "1", text: "refused:\n  line 3: no such set\n  ^^^" }];
+    expect(renderTable(COLUMNS, rows)[1]).toBe("web-1      1  refused: line 3: no such set ^^^");
+  });
 });

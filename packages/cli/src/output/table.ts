@@ -35,6 +35,11 @@ function fit(widths: number[], flexible: readonly boolean[], available: number):
   });
 }
 
+/** A host's words may have several lines; a table has one per row. */
+function oneLine(text: string): string {
+  return text.includes("\n") ? text.replace(/\s*\n\s*/g, " ").trim() : text;
+}
+
 /**
  * Aligned columns without lines, a title row first. Flexible columns are cut to `availableColumns`;
  * trailing blanks are removed, so that the output can be compared and piped.
@@ -44,7 +49,7 @@ export function renderTable<Row>(
   rows: readonly Row[],
   availableColumns: number = Number.POSITIVE_INFINITY,
 ): string[] {
-  const cells = rows.map((row) => columns.map((column) => column.cell(row)));
+  const cells = rows.map((row) => columns.map((column) => oneLine(column.cell(row))));
   const widths = columns.map((column, index) =>
     Math.max(visibleLength(column.title), ...cells.map((row) => visibleLength(row[index] ?? ""))),
   );

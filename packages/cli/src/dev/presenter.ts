@@ -17,10 +17,15 @@ export interface Presenter {
   stopping(): void;
 }
 
-/** Redraws on a terminal, writes plain lines elsewhere, JSON lines with `--json`. */
-export function presenterFor(session: Session): Presenter {
+/**
+ * Redraws on a terminal, writes plain lines elsewhere, JSON lines with `--json`. `stays` is false if
+ * everything is stopped once it is SYNCED: there is nothing to try then.
+ */
+export function presenterFor(session: Session, stays: boolean): Presenter {
   if (session.out.json) return new JsonPresenter(session);
-  return session.out.isTerminal ? new ScreenPresenter(session) : new LinePresenter(session);
+  return session.out.isTerminal && stays
+    ? new ScreenPresenter(session)
+    : new LinePresenter(session, stays);
 }
 
 class ScreenPresenter implements Presenter {
@@ -77,11 +82,13 @@ class ScreenPresenter implements Presenter {
 
 class LinePresenter implements Presenter {
   readonly #session: Session;
+  readonly #stays: boolean;
   readonly #known = new Map<string, string>();
   #announced = false;
 
-  constructor(session: Session) {
+  constructor(session: Session, stays: boolean) {
     this.#session = session;
+    this.#stays = stays;
   }
 
   started(): void {}
@@ -110,12 +117,9 @@ class LinePresenter implements Presenter {
     for (const view of views) {
       this.#known.set(view.id, `${view.id} ${view.mode} version ${view.version} ${view.state}`);
     }
+    out.lines(["", ...devTable(out, views), "", `every workload is SYNCED (${views.length})`, ""]);
+    if (!this.#stays) return;
     out.lines([
-      "",
-      ...devTable(out, views),
-      "",
-      `every workload is SYNCED (${views.length})`,
-      "",
       "try in a second terminal, in this directory:",
       ...tryCommands(reach).flatMap(({ what, command }) => [`  # ${what}`, `  ${command}`]),
       "",

@@ -39,7 +39,7 @@ const REFRESH_MS = 500;
 /** Runs everything until Ctrl-C, or until every workload is SYNCED if that was asked. */
 export async function runDev(session: Session, options: DevOptions): Promise<void> {
   await using state = await openStateDirectory(options.stateDirectory, options.fresh);
-  const presenter = presenterFor(session);
+  const presenter = presenterFor(session, !options.exitWhenSynced);
   const left = await endLeftovers(state.root);
   if (left > 0) presenter.step(`ended ${left} processes that the last start left behind`);
   const notes = new ProcessNotes(state.root);

@@ -6,7 +6,7 @@ import type { BodyDigest, WorkloadPolicy } from "@ringwall/wire";
 import { AgentError } from "../errors.ts";
 import { differences, sameRules } from "../nftables/compare.ts";
 import { type CompileOptions, compileRuleset } from "../nftables/compile.ts";
-import { deniedCommands, readDenied } from "../nftables/denied.ts";
+import { DENIED_LISTINGS, readDenied } from "../nftables/denied.ts";
 import { type LiveTable, readLiveTable } from "../nftables/live-table.ts";
 import { namesFile } from "../nftables/names-file.ts";
 import { type Ruleset, TABLE } from "../nftables/ruleset.ts";
@@ -248,8 +248,11 @@ export class NftablesBackend implements EnforcementBackend {
     for (const [comment, ruleId] of ruleset.ruleIds) {
       rulePackets.set(ruleId, live.packets.get(comment) ?? 0n);
     }
-    const { ok, output } = await nftOnce(this.#nft, ["-j", "-f", "-"], deniedCommands());
-    const wouldDrops = ok ? readDenied(output).slice(-WOULD_DROPS_LIMIT) : [];
+    const listings = await Promise.all(
+      DENIED_LISTINGS.map((args) => nftOnce(this.#nft, ["-j", ...args])),
+    );
+    const texts = listings.filter(({ ok }) => ok).map(({ output }) => output);
+    const wouldDrops = readDenied(texts).slice(-WOULD_DROPS_LIMIT);
     return { rulePackets, wouldDrops };
   }
 

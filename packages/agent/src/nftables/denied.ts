@@ -12,19 +12,19 @@ export interface Denied {
   readonly packets: bigint;
 }
 
-/** The commands that print what `readDenied` reads. */
-export function deniedCommands(): string {
-  return Object.values(DENIED_SETS)
-    .map((name) => `list set ${TABLE} ${name}\n`)
-    .join("");
-}
+/**
+ * Arguments of the nft commands that print what `readDenied` reads: one for each set, because nft
+ * 1.0 finds only the last of several that one command names.
+ */
+export const DENIED_LISTINGS: readonly (readonly string[])[] = Object.values(DENIED_SETS).map(
+  (name) => ["list", "set", ...TABLE.split(" "), name],
+);
 
 /** Reads the flows that no rule allowed, newest last; other protocols than TCP, UDP and ICMP are left out. */
-export function readDenied(json: string): readonly Denied[] {
+export function readDenied(listings: readonly string[]): readonly Denied[] {
   const found: { readonly denied: Denied; readonly left: number }[] = [];
-  for (const line of json.split("\n")) {
-    if (line.trim() === "") continue;
-    const document: unknown = JSON.parse(line);
+  for (const listing of listings) {
+    const document: unknown = JSON.parse(listing);
     const entries = isFields(document) && Array.isArray(document.nftables) ? document.nftables : [];
     for (const entry of entries) {
       const set = isFields(entry) ? entry.set : undefined;

@@ -14,6 +14,8 @@ const LOOK_MS = 500;
 /** A pause between two looks that shows that this process itself was frozen. */
 const FROZEN_MS = 2000;
 const FOLLOW_AGAIN_MS = 200;
+/** A record that overtook a claim and is not seen for this long is not there to be seen. */
+const BLIND_MS = 5000;
 /** Keys of instances that ended without a word go by themselves. */
 const INSTANCE_TTL = "60s";
 const READER = "slots";
@@ -52,6 +54,8 @@ export class Slots {
   readonly #slots = new Map<string, Slot>();
   readonly #owned = new Set<string>();
   readonly #pending = new Map<string, "claim" | "release">();
+  /** Slots whose claim was overtaken by a record that was not seen yet, since when. */
+  readonly #blind = new Map<string, number>();
   readonly #gained = new Set<string>();
   readonly #lost = new Set<string>();
   #phase: "waiting" | "sharing" | "stopped" = "waiting";
@@ -113,7 +117,7 @@ export class Slots {
       case "appended":
         return this.#appended(message.tag, message.sequence, now);
       case "failed":
-        return this.#failed(message.tag, message.detail, now);
+        return this.#failed(message, now);
       default:
         return [];
     }
@@ -198,6 +202,7 @@ export class Slots {
     }
     const owner = new TextDecoder().decode(record.payload);
     this.#slots.set(key, { sequence: record.sequence, owner });
+    this.#blind.delete(key);
     const lost = owner === this.#parts.instance ? [] : this.#lose(key);
     return [...lost, ...this.#share(now)];
   }
@@ -205,6 +210,7 @@ export class Slots {
   #readerLost(): Effect[] {
     const effects = [...this.#owned].flatMap((slot) => this.#lose(slot));
     this.#slots.clear();
+    this.#blind.clear();
     this.#others.clear();
     if (this.#phase !== "stopped") {
       this.#phase = "waiting";
@@ -235,7 +241,7 @@ export class Slots {
     return pending === "claim" ? this.#gain(slot) : [];
   }
 
-  #failed(tag: string, detail: string, now: number): Effect[] {
+  #failed({ tag, code, detail }: Extract<Message, { kind: "failed" }>, now: number): Effect[] {
     if (tag === "slots.renew") {
       this.#renewing = false;
       return [];
@@ -252,7 +258,21 @@ export class Slots {
       return [];
     }
     this.#pending.delete(slot);
-    return this.#share(now);
+    return code === "fence-lost" ? this.#overtaken(slot, now) : [];
+  }
+
+  /**
+   * Someone else wrote first. The next attempt waits for a record or a look: trying again at once would
+   * only be refused until the reader has come up. If it never does, what was read is not what is stored.
+   */
+  #overtaken(slot: string, now: number): Effect[] {
+    const sinceMs = this.#blind.get(slot) ?? now;
+    this.#blind.set(slot, sinceMs);
+    if (now - sinceMs < BLIND_MS) {
+      return [];
+    }
+    const unfollow: Effect = { kind: "unfollow", reader: READER };
+    return [log("warn", "OWNERS is not what was read"), unfollow, ...this.#readerLost()];
   }
 
   #stop(): Effect[] {

@@ -95,8 +95,8 @@ export async function writeDataDirectory(
   await replaceFolder(folder, {
     files,
     leaveOut: (path) => deletes.has(path),
-    check: async () => {
-      if ((await folderFingerprint(folder.target, { leaveOut: isLedger })) === fingerprint) return;
+    check: () => {
+      if (folderFingerprint(folder.target, { leaveOut: isLedger }) === fingerprint) return;
       const message = `${folder.target} changed since it was read; nothing was written, plan again`;
       throw new DeclaredError("changed", message);
     },

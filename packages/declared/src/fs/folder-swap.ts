@@ -44,7 +44,7 @@ export interface Replacement {
   /** True for present files that are not kept. */
   readonly leaveOut: (path: string) => boolean;
   /** Called before the swap; what it throws leaves everything as it was. */
-  readonly check?: () => Promise<void>;
+  readonly check?: () => void;
   readonly observe?: (step: SwapStep) => void;
 }
 
@@ -80,7 +80,7 @@ export async function replaceFolder(
     await recover(folder);
     observe("recovered");
     await stage(folder, replacement, observe);
-    await replacement.check?.();
+    replacement.check?.();
     observe("checked");
     await swap(folder, observe);
     await rm(nameOf.old(folder), { recursive: true, force: true });

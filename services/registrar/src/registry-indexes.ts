@@ -1,6 +1,7 @@
 import { type EndpointRow, Presence } from "@ringwall/wire";
 import { AddressClaims } from "./address-claims.ts";
 import { ChangeLog } from "./change-log.ts";
+import { FormerStates } from "./former-states.ts";
 import { IdNumbers } from "./id-numbers.ts";
 import { Postings } from "./postings.ts";
 import { SortedIds } from "./sorted-ids.ts";
@@ -22,6 +23,8 @@ export class RegistryIndexes {
   readonly log = new ChangeLog();
   /** Numbers of ids for as long as the log knows them. */
   readonly numbers = new IdNumbers();
+  /** What workloads were before they changed. */
+  readonly former = new FormerStates();
   readonly #servers = new Postings();
   readonly #callers = new Postings();
   readonly #labels = new Postings();
@@ -85,6 +88,7 @@ export class RegistryIndexes {
     this.claims.clear();
     this.log.reset(0);
     this.numbers.clear();
+    this.former.clear();
     this.#servers.clear();
     this.#callers.clear();
     this.#labels.clear();

@@ -135,6 +135,7 @@ export class Registry {
       return [];
     }
     this.indexes.log.raiseFloor(sweep.floor(sequence));
+    this.indexes.former.raiseFloor(sequence);
     const gone = [...this.#workloads.values()].filter(
       (each) => each.sequence <= sequence && !sweep.seen.has(each.record.id),
     );
@@ -195,6 +196,7 @@ export class Registry {
     this.#partitions[change.partition]?.add(change.id);
     this.indexes.change(change.before, change.after);
     this.indexes.log.push(change.sequence, change.id);
+    this.#remember(change);
     return change;
   }
 
@@ -208,7 +210,18 @@ export class Registry {
     this.#workloads.delete(id);
     this.#partitions[partition]?.delete(id);
     this.indexes.change(before, undefined);
-    return { id, partition, before, after: undefined, sequence };
+    const change = { id, partition, before, after: undefined, sequence };
+    this.#remember(change);
+    return change;
+  }
+
+  /** While the stream is read as a whole nothing is known of what was before. */
+  #remember({ id, sequence, before, after }: RegistryChange): void {
+    if (this.#sweep === undefined) {
+      this.indexes.former.replaced(id, sequence, before?.record, after?.record);
+    } else {
+      this.indexes.former.raiseFloor(sequence);
+    }
   }
 }
 

@@ -1,38 +1,39 @@
 import { BitSet } from "../id-numbers.ts";
 
+/** Whether a watching client has a workload. */
+export type Told = "has" | "lacks" | "unknown";
+
 /**
- * Which workloads a watching client has, in one bit each. After a snapshot that is known exactly;
- * after a resume only what was sent since is, and the client is taken to have the rest.
+ * Which workloads a watching client has, in two bits each. After a snapshot that is known of all;
+ * after a resume only of those that it was told of since.
  */
 export class ToldIds {
-  readonly #exact: boolean;
-  /** What the client has if exact, else what it surely does not have. */
-  readonly #bits = new BitSet();
+  readonly #others: Told;
+  readonly #has = new BitSet();
+  readonly #lacks = new BitSet();
 
-  constructor(exact: boolean) {
-    this.#exact = exact;
+  constructor(others: "lacks" | "unknown") {
+    this.#others = others;
   }
 
-  /** True if the client has the workload, or may have it. */
-  mayHave(number: number): boolean {
-    return this.#bits.has(number) === this.#exact;
+  of(number: number): Told {
+    if (this.#has.has(number)) {
+      return "has";
+    }
+    return this.#lacks.has(number) ? "lacks" : this.#others;
   }
 
   /** The client was told of the workload. */
   told(number: number): void {
-    if (this.#exact) {
-      this.#bits.add(number);
-    } else {
-      this.#bits.delete(number);
-    }
+    this.#has.add(number);
+    this.#lacks.delete(number);
   }
 
-  /** The client was told that the workload is gone, or does not have it. */
+  /** The client was told that the workload is gone, or surely does not have it. */
   untold(number: number): void {
-    if (this.#exact) {
-      this.#bits.delete(number);
-    } else {
-      this.#bits.add(number);
+    this.#has.delete(number);
+    if (this.#others === "unknown") {
+      this.#lacks.add(number);
     }
   }
 }

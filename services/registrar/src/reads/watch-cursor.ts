@@ -32,7 +32,7 @@ export interface WatchStart {
  * What a stream does next:
  * - `scan`: goes through all workloads in order of their ids and sends those of the filter; where
  *   the client had another filter, only what differs;
- * - `end`: says that the scan is complete;
+ * - `end`: sends what changed meanwhile, then says that the scan is complete;
  * - `follow`: sends changes after `position`.
  */
 type Phase =
@@ -53,10 +53,17 @@ export class WatchCursor {
   readonly #filter: CompiledFilter;
   readonly #told: ToldIds;
   readonly #untilMs: number;
-  /** Revision that the client has once it has read everything up to here. */
+  /** Where the log is read on. */
   #position: number;
+  /**
+   * Revision whose state the client has, and where it goes on if it breaks off: of each workload it
+   * may have a later state. 0 until a snapshot is complete.
+   */
+  #settled: number;
   #phase: Phase;
-  readonly #snapshot: boolean;
+  /** Revision and filter that the client had when it opened the stream. */
+  readonly #resumed: number;
+  readonly #formerFilter: CompiledFilter;
 
   constructor(registry: Registry, start: WatchStart) {
     const { filter, resumeRevision, resumeFilter, untilMs } = start;
@@ -64,12 +71,15 @@ export class WatchCursor {
     this.#life = registry.life;
     this.#filter = filter;
     this.#untilMs = untilMs;
-    this.#snapshot = resumeRevision === 0;
-    this.#told = new ToldIds(this.#snapshot);
-    this.#position = this.#snapshot ? registry.revision : resumeRevision;
-    const former = this.#snapshot || resumeFilter?.key === filter.key ? undefined : resumeFilter;
+    const snapshot = resumeRevision === 0;
+    this.#resumed = resumeRevision;
+    this.#formerFilter = resumeFilter ?? filter;
+    this.#told = new ToldIds(snapshot ? "lacks" : "unknown");
+    this.#position = snapshot ? registry.revision : resumeRevision;
+    this.#settled = resumeRevision;
+    const former = snapshot || resumeFilter?.key === filter.key ? undefined : resumeFilter;
     this.#phase =
-      this.#snapshot || former !== undefined
+      snapshot || former !== undefined
         ? { kind: "scan", former, ids: toScan(registry, filter, former), after: "" }
         : { kind: "follow" };
   }
@@ -87,8 +97,7 @@ export class WatchCursor {
       case "scan":
         return this.#scan(this.#phase, new Frame(maxBytes - FRAME_MARGIN));
       case "end":
-        this.#phase = { kind: "follow" };
-        return { body: { case: "endOfSnapshot", value: true }, revision: BigInt(this.#position) };
+        return this.#end(new Frame(maxBytes - FRAME_MARGIN));
       case "follow":
         return this.#follow(new Frame(maxBytes - FRAME_MARGIN));
       default:
@@ -110,8 +119,7 @@ export class WatchCursor {
     if (index >= all.length) {
       this.#phase = { kind: "end" };
     }
-    // A client that breaks off in a snapshot has to begin it again.
-    return frame.next(this.#snapshot ? 0 : this.#position);
+    return frame.next(this.#settled);
   }
 
   /** False if the frame has no room for it. */
@@ -125,6 +133,7 @@ export class WatchCursor {
     return isIn ? this.#tell(stored, frame) : this.#remove(record.id, frame);
   }
 
+  /** The next changes; undefined when there are none and the position is the registry's. */
   #follow(frame: Frame): WatchNext | undefined {
     const changes = this.#registry.indexes.log.since(this.#position);
     if (changes === undefined) {
@@ -133,13 +142,27 @@ export class WatchCursor {
     let looked = 0;
     for (const { id, sequence } of changes) {
       if (looked === LOOKED_AT_PER_FRAME || !this.#followOne(id, frame)) {
-        return frame.next(this.#position);
+        return frame.next(this.#settled);
       }
       looked += 1;
       this.#position = sequence;
     }
     this.#position = this.#registry.revision;
-    return frame.empty ? undefined : frame.next(this.#position);
+    if (this.#phase.kind === "follow") {
+      this.#settled = this.#position;
+    }
+    return frame.empty ? undefined : frame.next(this.#settled);
+  }
+
+  /** What changed while it was scanned, then the end. */
+  #end(frame: Frame): WatchNext {
+    const missed = this.#follow(frame);
+    if (missed !== undefined) {
+      return missed;
+    }
+    this.#phase = { kind: "follow" };
+    this.#settled = this.#position;
+    return { body: { case: "endOfSnapshot", value: true }, revision: BigInt(this.#settled) };
   }
 
   /** False if the frame has no room for it. */
@@ -149,7 +172,22 @@ export class WatchCursor {
       return this.#tell(stored, frame);
     }
     const number = this.#registry.indexes.numbers.of(id);
-    return !this.#told.mayHave(number) || this.#remove(id, frame);
+    const told = this.#told.of(number);
+    if (told === "has" || (told === "unknown" && this.#mayHave(id))) {
+      return this.#remove(id, frame);
+    }
+    this.#told.untold(number);
+    return true;
+  }
+
+  /** False if the client surely does not have a workload that is out of its filter now. */
+  #mayHave(id: string): boolean {
+    // It has what it had at its revision, or some of what came since and before it broke off.
+    const states = this.#registry.indexes.former.since(id, this.#resumed);
+    return (
+      states === undefined ||
+      states.some((state) => inFilter(this.#filter, state) || inFilter(this.#formerFilter, state))
+    );
   }
 
   #tell(stored: StoredWorkload, frame: Frame): boolean {

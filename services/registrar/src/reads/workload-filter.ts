@@ -1,5 +1,6 @@
 import { LabelsError, matches, parseSelector, type SelectorSpec } from "@ringwall/labels";
-import type { WorkloadFilter, WorkloadRecord } from "@ringwall/wire";
+import type { WorkloadFilter } from "@ringwall/wire";
+import type { Filterable } from "../former-states.ts";
 
 /** A filter ready for use: every part that is given must hold. */
 export interface CompiledFilter {
@@ -28,7 +29,7 @@ export function compileFilter(filter: WorkloadFilter | undefined): CompiledFilte
 }
 
 /** True if the workload is in the filter. */
-export function inFilter(filter: CompiledFilter, record: WorkloadRecord): boolean {
+export function inFilter(filter: CompiledFilter, record: Filterable): boolean {
   return (
     (filter.ids === undefined || filter.ids.has(record.id)) &&
     (filter.services === undefined || serves(record, filter.services)) &&
@@ -44,6 +45,6 @@ export function filterFault(error: unknown): string {
   throw error;
 }
 
-function serves(record: WorkloadRecord, services: ReadonlySet<string>): boolean {
+function serves(record: Filterable, services: ReadonlySet<string>): boolean {
   return record.rows.some((row) => services.has(row.service));
 }

@@ -713,8 +713,8 @@ export type WatchWorkloadsRequest = Message<"ringwall.v1.WatchWorkloadsRequest">
 
   /**
    * Filter that the client had up to that revision, if it was another: the part that is new is sent
-   * whole, what is no longer in the filter is removed, end_of_snapshot follows. Until then the
-   * client has the former filter.
+   * whole, what is no longer in the filter is removed, end_of_snapshot follows. A client that breaks
+   * off before it asks for the same change again, or starts with a snapshot.
    *
    * @generated from field: ringwall.v1.WorkloadFilter resume_filter = 4;
    */

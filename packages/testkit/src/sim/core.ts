@@ -1,7 +1,7 @@
 import type { Headers } from "@ringwall/actor";
 import type { Faults } from "./faults.ts";
 import type { Schedule } from "./schedule.ts";
-import { subjectMatches } from "./subject.ts";
+import { isWild, subjectMatches } from "./subject.ts";
 
 /** A message on its way to a subscriber. */
 export interface CoreMessage {
@@ -36,7 +36,10 @@ const JITTER_MS = 0.6;
  */
 export class SimCore {
   readonly #host: CoreHost;
-  readonly #subscriptions = new Set<Subscription>();
+  /** Those on one subject, by it, and those on many. */
+  readonly #exact = new Map<string, Set<Subscription>>();
+  readonly #wild = new Set<Subscription>();
+  #size = 0;
   readonly #arrivals = new Map<string, number>();
 
   constructor(host: CoreHost) {
@@ -45,17 +48,30 @@ export class SimCore {
 
   /** Subscriptions that are open. */
   get size(): number {
-    return this.#subscriptions.size;
+    return this.#size;
   }
 
   subscribe(subscription: Subscription): () => void {
-    this.#subscriptions.add(subscription);
-    return () => this.#subscriptions.delete(subscription);
+    const set = this.#setOf(subscription.filter);
+    set.add(subscription);
+    this.#size += 1;
+    return () => {
+      if (!set.delete(subscription)) {
+        return;
+      }
+      this.#size -= 1;
+      if (set.size === 0 && set !== this.#wild) {
+        this.#exact.delete(subscription.filter);
+      }
+    };
   }
 
   /** True if anybody listens on a subject. */
   hasListener(subject: string): boolean {
-    for (const each of this.#subscriptions) {
+    if (this.#exact.has(subject)) {
+      return true;
+    }
+    for (const each of this.#wild) {
       if (subjectMatches(each.filter, subject)) {
         return true;
       }
@@ -67,10 +83,7 @@ export class SimCore {
   publish(from: string, message: CoreMessage): void {
     const groups = new Map<string, Subscription[]>();
     const receivers: Subscription[] = [];
-    for (const each of this.#subscriptions) {
-      if (!subjectMatches(each.filter, message.subject)) {
-        continue;
-      }
+    for (const each of this.#listeners(message.subject)) {
       if (each.queue === undefined) {
         receivers.push(each);
       } else {
@@ -89,6 +102,30 @@ export class SimCore {
     }
   }
 
+  *#listeners(subject: string): Generator<Subscription> {
+    yield* this.#exact.get(subject) ?? [];
+    for (const each of this.#wild) {
+      if (subjectMatches(each.filter, subject)) {
+        yield each;
+      }
+    }
+  }
+
+  /** The set that a filter's subscriptions are in; while it holds none, it is not looked up. */
+  #setOf(filter: string): Set<Subscription> {
+    if (isWild(filter)) {
+      return this.#wild;
+    }
+    const set = this.#exact.get(filter) ?? new Set();
+    this.#exact.set(filter, set);
+    return set;
+  }
+
+  #isOpen(subscription: Subscription): boolean {
+    const set = isWild(subscription.filter) ? this.#wild : this.#exact.get(subscription.filter);
+    return set?.has(subscription) === true;
+  }
+
   #send(from: string, receiver: Subscription, message: CoreMessage): void {
     const { faults, schedule } = this.#host;
     const chance = (likelihood: number) => likelihood > 0 && this.#host.random() < likelihood;
@@ -96,7 +133,7 @@ export class SimCore {
       return;
     }
     const deliver = () => {
-      if (this.#subscriptions.has(receiver)) {
+      if (this.#isOpen(receiver)) {
         receiver.take(message);
       }
     };

@@ -105,10 +105,10 @@ export class SimDriver implements Driver {
     this.#inbox?.deliver({ kind: "reconnected" });
   }
 
-  /** Readers of a stream look for new records. */
-  wakeReaders(stream: SimStream): void {
+  /** Readers of a stream that want a subject look for new records. */
+  wakeReaders(stream: SimStream, subject: string): void {
     for (const reader of this.#readers.values()) {
-      if (reader.reads(stream)) {
+      if (reader.reads(stream, subject)) {
         reader.wake();
       }
     }

@@ -1,6 +1,7 @@
 import type { FollowEffect, Inbox, StoredRecord } from "@ringwall/actor";
 import type { CoreHost } from "./core.ts";
 import type { SimStream } from "./stream.ts";
+import { subjectTest } from "./subject.ts";
 
 const LATENCY_MS = 0.2;
 const JITTER_MS = 0.8;
@@ -17,7 +18,10 @@ export class SimReader {
   readonly #stream: SimStream;
   readonly #inbox: Inbox;
   readonly #onLost: () => void;
+  readonly #takes: (subject: string) => boolean;
   #next = 1;
+  /** Up to here nothing else is to come; looked at again after every reconnect. */
+  #passed = 0;
   #createdUnixNs: bigint;
   #originLast: number;
   #delivered: StoredRecord | undefined;
@@ -40,6 +44,7 @@ export class SimReader {
     this.#stream = stream;
     this.#inbox = inbox;
     this.#onLost = onLost;
+    this.#takes = subjectTest(effect.filters);
     this.#createdUnixNs = stream.createdUnixNs;
     this.#originLast = stream.lastSequence;
     const { from } = effect;
@@ -53,9 +58,9 @@ export class SimReader {
     this.wake();
   }
 
-  /** True if it reads this stream. */
-  reads(stream: SimStream): boolean {
-    return this.#stream === stream;
+  /** True if it wants a message of this stream. */
+  reads(stream: SimStream, subject: string): boolean {
+    return this.#stream === stream && this.#takes(subject);
   }
 
   /** Looks for new records soon. */
@@ -84,6 +89,7 @@ export class SimReader {
   /** The connection is back. */
   reconnect(): void {
     this.#away = false;
+    this.#passed = 0;
     this.wake();
   }
 
@@ -108,8 +114,9 @@ export class SimReader {
         this.#inbox.whenRoom(() => this.wake());
         return;
       }
-      const record = this.#stream.next(this.#next, this.#effect.filters);
+      const record = this.#stream.next(Math.max(this.#next, this.#passed + 1), this.#takes);
       if (record === undefined) {
+        this.#passed = this.#stream.lastSequence;
         this.#catchUp();
         return;
       }

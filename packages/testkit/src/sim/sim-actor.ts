@@ -169,9 +169,9 @@ export class SimActor<R extends Reducer = Reducer> {
     this.#running?.driver.reconnect();
   }
 
-  /** Its readers of a stream look for new records. */
-  wakeReaders(stream: SimStream): void {
-    this.#running?.driver.wakeReaders(stream);
+  /** Its readers of a stream that want a subject look for new records. */
+  wakeReaders(stream: SimStream, subject: string): void {
+    this.#running?.driver.wakeReaders(stream, subject);
   }
 
   /** Puts a message into its mailbox. */

@@ -1,4 +1,4 @@
-import type { Headers, Message, Reducer } from "@ringwall/actor";
+import type { Headers, Message, Reducer, StoredRecord } from "@ringwall/actor";
 import { type Names, names, STREAMS, type StreamName, streamSettings } from "@ringwall/bus";
 import { type CoreMessage, SimCore } from "./core.ts";
 import { type Faults, NO_FAULTS } from "./faults.ts";
@@ -31,6 +31,9 @@ export interface SimAnswer {
 /** Called after every step of every actor. */
 export type StepHook = (actor: SimActor, message: Message["kind"]) => void;
 
+/** Called after every message that a stream has taken. */
+export type StoredHook = (stream: StreamName, record: StoredRecord) => void;
+
 /**
  * NATS with JetStream in memory: one thread, virtual time, one seed. It performs the same effects for
  * the same reducers as the driver on NATS, with the semantics that matter, and has whatever may go
@@ -45,6 +48,7 @@ export class SimBus {
   readonly #streams = new Map<string, SimStream>();
   readonly #actors = new Map<string, SimActor>();
   readonly #hooks: StepHook[] = [];
+  readonly #storedHooks: StoredHook[] = [];
   readonly #host: ActorHost;
   #faults: Faults;
   #created = 0n;
@@ -100,6 +104,11 @@ export class SimBus {
   /** Calls back after every step of every actor. */
   onStep(hook: StepHook): void {
     this.#hooks.push(hook);
+  }
+
+  /** Calls back after every message that a stream has taken. */
+  onStored(hook: StoredHook): void {
+    this.#storedHooks.push(hook);
   }
 
   /** Adds an actor and starts it. */
@@ -271,8 +280,9 @@ export class SimBus {
             }
           });
         }
-        for (const actor of this.#actors.values()) {
-          actor.wakeReaders(stream);
+        const record = stream.at(sequence);
+        if (record !== undefined) {
+          this.#wasStored(stream, record);
         }
       },
       stepped: (actor: SimActor, kind: Message["kind"]) => this.#stepped(actor, kind),
@@ -289,6 +299,18 @@ export class SimBus {
     if (actor.mayCrash && crash > 0 && actor.running && this.#random() < crash) {
       actor.crash();
       this.after(this.#random() * restartMs, () => actor.start());
+    }
+  }
+
+  #wasStored(stream: SimStream, record: StoredRecord): void {
+    const name = STREAMS.find((each) => this.#streams.get(each) === stream);
+    if (name !== undefined) {
+      for (const hook of this.#storedHooks) {
+        hook(name, record);
+      }
+    }
+    for (const actor of this.#actors.values()) {
+      actor.wakeReaders(stream, record.subject);
     }
   }
 

@@ -129,14 +129,11 @@ export class SimStream {
     return this.#records.get(sequence);
   }
 
-  /** The first message at or after a sequence that one of the filters takes; no filters take all. */
-  next(from: number, filters: readonly string[]): StoredRecord | undefined {
+  /** The first message at or after a sequence whose subject passes the test. */
+  next(from: number, takes: (subject: string) => boolean): StoredRecord | undefined {
     for (let sequence = from; sequence <= this.#lastSequence; sequence += 1) {
       const record = this.#records.get(sequence);
-      if (
-        record !== undefined &&
-        (filters.length === 0 || filters.some((filter) => subjectMatches(filter, record.subject)))
-      ) {
+      if (record !== undefined && takes(record.subject)) {
         return record;
       }
     }

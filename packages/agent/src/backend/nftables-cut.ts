@@ -87,8 +87,8 @@ function runConntrack(command: readonly string[], args: readonly string[]): Prom
   return new Promise((resolve, reject) => {
     const child = spawn(binary, [...rest, ...args], {
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: TIMEOUT_MS,
     });
+    const timer = setTimeout(() => child.kill("SIGKILL"), TIMEOUT_MS);
     let output = "";
     let words = "";
     child.stdout.setEncoding("utf8").on("data", (part: string) => {
@@ -98,11 +98,13 @@ function runConntrack(command: readonly string[], args: readonly string[]): Prom
       words += part;
     });
     const fail = (why: string) => {
+      clearTimeout(timer);
       const message = `established flows can't be listed (${why}): install conntrack, or leave out --cut-established`;
       reject(new AgentError("backend-unavailable", message));
     };
     child.once("error", (error) => fail(error.message));
     child.once("close", (code) => {
+      clearTimeout(timer);
       if (code === 0) resolve(output);
       else fail(words.trim());
     });

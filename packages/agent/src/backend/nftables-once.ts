@@ -23,7 +23,8 @@ export function nftOnce(
 ): Promise<NftRun> {
   const [binary = "nft", ...rest] = command;
   return new Promise((resolve, reject) => {
-    const child = spawn(binary, [...rest, ...args], { timeout: TIMEOUT_MS });
+    const child = spawn(binary, [...rest, ...args]);
+    const timer = setTimeout(() => child.kill("SIGKILL"), TIMEOUT_MS);
     const output: Buffer[] = [];
     let words = "";
     child.stdout.on("data", (part: Buffer) => output.push(part));
@@ -31,9 +32,11 @@ export function nftOnce(
       words = words.length < WORDS_LIMIT ? words + part : words;
     });
     child.once("error", (error) => {
+      clearTimeout(timer);
       reject(hostFault(command, error.message) ?? AgentError.from(error, "backend-unavailable"));
     });
     child.once("close", (code, signal) => {
+      clearTimeout(timer);
       const fault = code === 0 ? undefined : hostFault(command, words);
       if (fault !== undefined) reject(fault);
       else if (signal !== null) {

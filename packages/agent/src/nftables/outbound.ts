@@ -71,8 +71,8 @@ function baseChains(
   virtual: { readonly ip: readonly string[]; readonly ip6: readonly string[] },
 ): Chain[] {
   const rejects = [
-    ...(virtual.ip.length > 0 ? [reject("ip", "virtual4")] : []),
-    ...(virtual.ip6.length > 0 ? [reject("ip6", "virtual6")] : []),
+    ...(virtual.ip.length > 0 ? rejections("ip", "virtual4") : []),
+    ...(virtual.ip6.length > 0 ? rejections("ip6", "virtual6") : []),
   ];
   if (rejects.length === 0) return [];
   return [
@@ -90,8 +90,13 @@ function baseChains(
   ];
 }
 
-function reject(family: Family, set: string): string {
-  return `${family} daddr @${set} counter reject with icmpx port-unreachable comment "no endpoint"`;
+/** TCP over IPv6 takes an unreachable port for a passing fault, so it gets a reset. */
+function rejections(family: Family, set: string): string[] {
+  const match = `${family} daddr @${set}`;
+  return [
+    `${match} meta l4proto tcp counter reject with tcp reset comment "no endpoint"`,
+    `${match} counter reject with icmpx port-unreachable comment "no endpoint"`,
+  ];
 }
 
 function virtualSet(

@@ -52,14 +52,15 @@ function runCheck(
   return new Promise((resolve, reject) => {
     const child = spawn(binary, ["-c", "-f", "-"], {
       stdio: ["pipe", "ignore", "pipe"],
-      timeout: CHECK_TIMEOUT_MS,
     });
+    const timer = setTimeout(() => child.kill("SIGKILL"), CHECK_TIMEOUT_MS);
     let words = "";
     child.stderr.setEncoding("utf8");
     child.stderr.on("data", (text: string) => {
       words = words.length < DETAIL_LIMIT ? words + text : words;
     });
     child.on("error", (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
       if (error.code === "ENOENT" || error.code === "EACCES") {
         resolve({ unavailable: `${binary} is not on this host` });
       } else {
@@ -67,6 +68,7 @@ function runCheck(
       }
     });
     child.on("close", (code, signal) => {
+      clearTimeout(timer);
       if (code === 0) {
         resolve({ ok: true, detail: "" });
       } else if (signal !== null) {

@@ -55,19 +55,24 @@ export class FormerStates {
   }
 
   /**
-   * What a workload was at a revision and after it, without what it is now; where it was not there is
-   * left out. Undefined if that is not known any more.
+   * True if a workload was such at a revision or after it, what it is now not counted. Undefined if
+   * that is not known any more.
    */
-  since(id: string, revision: number): Filterable[] | undefined {
+  some(id: string, revision: number, such: (state: Filterable) => boolean): boolean | undefined {
     if (revision < this.#floor) {
       return undefined;
     }
     const all = this.#byId.get(id) ?? [];
-    let first = all.length;
-    while (first > 0 && (all[first - 1]?.until ?? 0) > revision) {
-      first -= 1;
+    for (let index = all.length - 1; index >= 0; index -= 1) {
+      const former = all[index];
+      if (former === undefined || former.until <= revision) {
+        return false;
+      }
+      if (former.state !== undefined && such(former.state)) {
+        return true;
+      }
     }
-    return all.slice(first).flatMap(({ state }) => state ?? []);
+    return false;
   }
 
   clear(): void {

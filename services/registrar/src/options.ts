@@ -24,4 +24,6 @@ export interface RegistrarEnv {
   readonly instance: string;
   readonly environment: string;
   readonly options: RegistrarOptions;
+  /** Share of the registrations without a trace that begin one; default 1. */
+  readonly traceRatio?: number;
 }

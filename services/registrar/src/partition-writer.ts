@@ -9,6 +9,7 @@ import { OwnerKey } from "./owner-key.ts";
 import { PartitionReload } from "./partition-reload.ts";
 import { MARKER_TTL_MS } from "./registry.ts";
 import { refused } from "./report.ts";
+import { traceWrite, type WriteTrace, writeSpan } from "./write-trace.ts";
 import type { WriterHost } from "./writer-host.ts";
 
 /** Workloads that are judged in one step at most. */
@@ -41,6 +42,7 @@ interface WrittenWorkload {
   readonly record: WorkloadRecord | undefined;
   readonly jobs: readonly Job[];
   readonly results: readonly Result[];
+  readonly traced: WriteTrace | undefined;
 }
 
 const OWNER_HEADERS = { [HEADER.type]: PartitionOwnerSchema.typeName };
@@ -239,7 +241,8 @@ export class PartitionWriter {
     } else if (this.#ownerKey.due) {
       this.#queue.putBack(jobs);
     } else {
-      this.#writeWorkload({ id, record: current.record, jobs, results });
+      const traced = traceWrite(jobs, this.#host.traceRatio, this.#host.moment());
+      this.#writeWorkload({ id, record: current.record, jobs, results, traced });
     }
   }
 
@@ -259,13 +262,12 @@ export class PartitionWriter {
   }
 
   #writeWorkload(written: WrittenWorkload): void {
-    const { id, record, jobs } = written;
-    const trace = jobs.findLast((job) => job.trace !== undefined)?.trace;
+    const { id, record, traced } = written;
     this.#append("writing", written, {
       subject: this.#host.names.registryWorkload(this.#partition, id),
       payload: record === undefined ? new Uint8Array() : toBinary(WorkloadRecordSchema, record),
       headers: record === undefined ? REMOVAL_HEADERS : RECORD_HEADERS,
-      ...(trace === undefined ? {} : { trace }),
+      ...(traced === undefined ? {} : { trace: traced.trace }),
     });
   }
 
@@ -303,7 +305,11 @@ export class PartitionWriter {
     });
   }
 
-  #stored({ id, record, jobs, results }: WrittenWorkload, sequence: number): void {
+  #stored({ id, record, jobs, results, traced }: WrittenWorkload, sequence: number): void {
+    if (traced !== undefined) {
+      const where = { workload: id, partition: this.#partition, revision: sequence };
+      this.#host.out.push(writeSpan(traced, where, this.#host.moment().wallMs));
+    }
     if (sequence > this.#host.registry.revision) {
       this.#own.set(id, { record, sequence });
     }

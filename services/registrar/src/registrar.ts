@@ -72,6 +72,7 @@ export class Registrar implements Reducer {
       scopes: new Scopes(options.scopes),
       out,
       moment: () => this.#moment,
+      traceRatio: env.traceRatio ?? 1,
       writeId: () => this.#writeId(),
       serving: (partition: number, serving: boolean) => {
         if (serving) {

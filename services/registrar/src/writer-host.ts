@@ -13,6 +13,8 @@ export interface WriterHost {
   readonly out: Outbox;
   /** The moment of this step. */
   readonly moment: () => Moment;
+  /** Share of the registrations that came without a trace and begin one. */
+  readonly traceRatio: number;
   /** A new id for a fenced write. */
   readonly writeId: () => string;
   /** Told when the partition begins or ends to take requests. */

@@ -45,8 +45,7 @@ export function readsKubernetes(options: Readonly<Record<string, string>>): bool
  * allowed and on a scopes file that can't be read.
  */
 export function registrarEnv(env: ServiceEnv): RegistrarEnv {
-  const { names, instance, environment, options } = env;
-  return { names, instance, environment, options: registrarOptions(options) };
+  return { ...env, options: registrarOptions(env.options) };
 }
 
 function registrarOptions(texts: Readonly<Record<string, string>>): RegistrarOptions {

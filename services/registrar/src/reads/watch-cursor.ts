@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { WatchNext } from "@ringwall/bus";
 import { WorkloadChangesSchema, type WorkloadRecord } from "@ringwall/wire";
+import type { Filterable } from "../former-states.ts";
 import type { Registry } from "../registry.ts";
 import { firstAfter } from "../sorted-ids.ts";
 import type { StoredWorkload } from "../stored-workload.ts";
@@ -63,7 +64,7 @@ export class WatchCursor {
   #phase: Phase;
   /** Revision and filter that the client had when it opened the stream. */
   readonly #resumed: number;
-  readonly #formerFilter: CompiledFilter;
+  readonly #mayHaveBeenIn: (state: Filterable) => boolean;
 
   constructor(registry: Registry, start: WatchStart) {
     const { filter, resumeRevision, resumeFilter, untilMs } = start;
@@ -73,7 +74,8 @@ export class WatchCursor {
     this.#untilMs = untilMs;
     const snapshot = resumeRevision === 0;
     this.#resumed = resumeRevision;
-    this.#formerFilter = resumeFilter ?? filter;
+    const formerFilter = resumeFilter ?? filter;
+    this.#mayHaveBeenIn = (state) => inFilter(filter, state) || inFilter(formerFilter, state);
     this.#told = new ToldIds(snapshot ? "lacks" : "unknown");
     this.#position = snapshot ? registry.revision : resumeRevision;
     this.#settled = resumeRevision;
@@ -176,18 +178,14 @@ export class WatchCursor {
     if (told === "has" || (told === "unknown" && this.#mayHave(id))) {
       return this.#remove(id, frame);
     }
-    this.#told.untold(number);
     return true;
   }
 
   /** False if the client surely does not have a workload that is out of its filter now. */
   #mayHave(id: string): boolean {
     // It has what it had at its revision, or some of what came since and before it broke off.
-    const states = this.#registry.indexes.former.since(id, this.#resumed);
-    return (
-      states === undefined ||
-      states.some((state) => inFilter(this.#filter, state) || inFilter(this.#formerFilter, state))
-    );
+    const { former } = this.#registry.indexes;
+    return former.some(id, this.#resumed, this.#mayHaveBeenIn) ?? true;
   }
 
   #tell(stored: StoredWorkload, frame: Frame): boolean {

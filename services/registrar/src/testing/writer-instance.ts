@@ -39,6 +39,7 @@ export class WriterInstance {
         scopes: new Scopes(),
         out: this.out,
         moment: () => ({ wallMs: 5_000, monotonicMs: this.nowMs, random: () => 0.5 }),
+        traceRatio: 1,
         writeId: () => {
           this.#writes += 1;
           return `${name}:${this.#writes}`;

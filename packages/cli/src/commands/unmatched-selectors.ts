@@ -1,8 +1,8 @@
 import { formatSelector, matches } from "@ringwall/labels";
 import { type Configuration, readTree, type SelectorSpec } from "@ringwall/render";
-import type { FindingLine } from "../errors.ts";
+import { CliError, type FindingLine } from "../errors.ts";
 import type { Sources } from "../input/read-sources.ts";
-import { readEstate } from "../live/estate.ts";
+import { type Estate, readEstate } from "../live/estate.ts";
 import type { Operator } from "../live/operator.ts";
 
 /** A selector and where it was written. */
@@ -14,13 +14,21 @@ interface Written {
 
 /**
  * Warnings for selectors of the applied documents that match no workload now: they may be right,
- * because workloads come and go, but a typing error looks the same.
+ * because workloads come and go, but a typing error looks the same. The commit stands already, so a
+ * registry that does not answer is one more warning and no failure.
  */
 export async function unmatchedSelectors(
   operator: Operator,
   sources: Sources,
 ): Promise<FindingLine[]> {
-  const estate = await readEstate(operator);
+  let estate: Estate;
+  try {
+    estate = await readEstate(operator);
+  } catch (error) {
+    if (!(error instanceof CliError && error.code === "transport")) throw error;
+    const message = `selectors were not compared with the registry: ${error.message}`;
+    return [{ file: "registry", line: 0, path: "", rule: "unchecked", message, warning: true }];
+  }
   const texts = sources.puts.map(({ layer, path, bytes }) => ({
     layer,
     path,

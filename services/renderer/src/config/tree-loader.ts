@@ -82,7 +82,9 @@ export class TreeLoader {
     const { tasks } = this.#context;
     const read = function* (this: TreeLoader): Task<void> {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        problem ??= yield* this.#put(...next);
+        const found = yield* this.#put(...next);
+        // Another reader may have met a problem meanwhile; it stands.
+        problem ??= found;
         if (problem !== undefined) {
           break;
         }

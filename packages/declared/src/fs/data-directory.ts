@@ -40,7 +40,7 @@ export class DataDirectoryReader {
     const core = await readFolder(`${resources}/core`, options);
     const place = await presentFolder(collectionFolder(this.#root, this.#environment));
     const environment = await readFolder(place, { ...options, leaveOut: isLedger });
-    const ledger = await readContentIfAny(`${place}/${LEDGER_FILE}`);
+    const ledger = readContentIfAny(`${place}/${LEDGER_FILE}`);
     return {
       live: { core: core.tree, environment: environment.tree },
       fingerprint: environment.fingerprint,

@@ -168,14 +168,31 @@ async function stage(
     kept.add(path);
     observe("kept");
   }
-  for (const [path, content] of files) {
-    if (kept.has(path)) continue;
+  await inLanes([...files], async ([path, content]) => {
+    if (kept.has(path)) return;
     await makeFolder(parentOf(path));
     await writeSynced(`${root}/${path}`, content);
     observe("written");
-  }
-  for (const path of made) await syncFolder(path === "" ? root : `${root}/${path}`);
+  });
+  await inLanes([...made], (path) => syncFolder(path === "" ? root : `${root}/${path}`));
   observe("synced");
+}
+
+/** Waiting for the disk takes longest, so files are synced beside each other. */
+const LANES = 16;
+
+async function inLanes<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const rest = items.values();
+  const lane = async () => {
+    for (const item of rest) await work(item);
+  };
+  // Every lane ends before a failure is told, so that nobody writes while it is cleaned up.
+  const ended = await Promise.allSettled(Array.from({ length: LANES }, lane));
+  const failed = ended.find((each) => each.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
 }
 
 /** Everything below a folder that is no folder, by path; empty if it is not there. */

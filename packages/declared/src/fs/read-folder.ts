@@ -1,12 +1,21 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { constants, type Dirent, lstatSync, readdirSync } from "node:fs";
-import { open } from "node:fs/promises";
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+} from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { DeclaredError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { Content } from "../tree/content.ts";
 import { sortPaths } from "../tree/path.ts";
-import { orderedTree, type Tree } from "../tree/tree.ts";
+import type { Tree } from "../tree/tree.ts";
 import { systemCode, transportError } from "./fs-errors.ts";
 
 /** How a folder is read. */
@@ -30,8 +39,8 @@ interface Found {
   readonly size: number;
 }
 
-const PARALLEL = 16;
-const OBSERVE_EVERY = 1_000;
+/** Files after which others may run. */
+const PAUSE_EVERY = 1_000;
 const ATTEMPTS = 3;
 
 /**
@@ -66,8 +75,8 @@ function fingerprintOf(found: readonly Found[]): string {
 }
 
 /**
- * Every file below the root, in byte order of the paths. Without waiting between the calls: a tree
- * of 100,000 files is listed in a second, and the time in which it can change is short.
+ * Every file below the root, in byte order of the paths. Without waiting between the calls, so that
+ * the time in which the folder can change is short.
  */
 function scan(root: string, options: ReadOptions): Found[] {
   const found = new Map<string, Found>();
@@ -143,36 +152,37 @@ function limit(path: string, what: string, most: number): DeclaredError {
   return new DeclaredError("transport", `${path}: ${what}; at most ${most} are allowed`);
 }
 
+/** Reads the files one after the other: calls that wait for each other cost four times as much. */
 async function readAll(
   root: string,
   found: readonly Found[],
   { observe }: ReadOptions,
 ): Promise<Tree> {
   const files = new Map<string, Content>();
-  let next = 0;
-  const lane = async () => {
-    for (let file = found[next++]; file !== undefined; file = found[next++]) {
-      files.set(file.path, await readContent(`${root}/${file.path}`));
-      if (files.size % OBSERVE_EVERY === 0) observe?.(files.size);
+  for (const { path } of found) {
+    files.set(path, readContent(`${root}/${path}`));
+    if (files.size % PAUSE_EVERY === 0) {
+      observe?.(files.size);
+      await setImmediate();
     }
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, lane));
-  return orderedTree(files);
+  }
+  return files;
 }
 
 /** Reads one file, never through a link. Throws DeclaredError `transport`, or ENOENT as it came. */
-export async function readContent(path: string): Promise<Content> {
+export function readContent(path: string): Content {
   try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const file = openSync(path, flags);
     try {
-      const status = await file.stat();
+      const status = fstatSync(file);
       if (!status.isFile()) throw new DeclaredError("transport", `${path} is not a file`);
       if (status.size > LIMITS.fileBytes) {
         throw limit(path, `${status.size} bytes`, LIMITS.fileBytes);
       }
-      return new Content(await file.readFile());
+      return new Content(readFileSync(file));
     } finally {
-      await file.close();
+      closeSync(file);
     }
   } catch (error) {
     if (systemCode(error) === "ENOENT") throw error;
@@ -181,9 +191,9 @@ export async function readContent(path: string): Promise<Content> {
 }
 
 /** Reads one file; undefined if it is not there. */
-export async function readContentIfAny(path: string): Promise<Content | undefined> {
+export function readContentIfAny(path: string): Content | undefined {
   try {
-    return await readContent(path);
+    return readContent(path);
   } catch (error) {
     if (systemCode(error) === "ENOENT") return undefined;
     throw error;

@@ -41,7 +41,7 @@ export async function readRepoTarget(
   const problem = environmentProblem(environment);
   if (problem !== undefined) throw new DeclaredError("target", problem);
   const path = `targets/${environment}.yaml`;
-  const content = await readContentIfAny(targetFile(root, environment));
+  const content = readContentIfAny(targetFile(root, environment));
   if (content === undefined) return undefined;
   const text = content.text();
   if (text === undefined) throw new DeclaredError("target", `${path}: not UTF-8`);
@@ -86,7 +86,7 @@ export async function readRepoManifest(
   gateway: string,
 ): Promise<Manifest | undefined> {
   const folder = await presentFolder(gatewayFolder(root, gateway));
-  const content = await readContentIfAny(`${folder}/${MANIFEST_FILE}`);
+  const content = readContentIfAny(`${folder}/${MANIFEST_FILE}`);
   return content === undefined
     ? undefined
     : manifestOf(new Map([[MANIFEST_FILE, content]]), `gateways/${gateway}/${MANIFEST_FILE}`);

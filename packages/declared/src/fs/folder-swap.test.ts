@@ -1,11 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readdir, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { DeclaredError } from "../errors.ts";
+import { Content } from "../tree/content.ts";
 import { treeDigest } from "../tree/tree.ts";
 import { DataDirectoryReader } from "./data-directory.ts";
+import { replaceFolder } from "./folder-swap.ts";
 import { readRepo, readRepoTarget } from "./repo.ts";
 import { writeState } from "./testing/write-state.ts";
 
@@ -86,4 +89,66 @@ describe("a write that is killed at any step", () => {
     },
     60_000,
   );
+});
+
+describe("replaceFolder", () => {
+  let root: string;
+  const files = new Map([["a/new", Content.ofText("new")]]);
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), "declared-replace-"));
+    await mkdir(join(root, "target"));
+    await writeFile(join(root, "target/old"), "old");
+  });
+
+  afterEach(async () => {
+    await rm(root, { recursive: true, force: true });
+  });
+
+  const folder = () => ({ target: join(root, "target"), beside: join(root, ".target") });
+
+  it("lets nobody else write at the same time", async () => {
+    const second: Promise<void>[] = [];
+    await replaceFolder(folder(), {
+      files,
+      leaveOut: () => true,
+      observe: (step) => {
+        if (step !== "staging") return;
+        const other = replaceFolder(folder(), { files, leaveOut: () => false });
+        second.push(expect(other).rejects.toThrow(`process ${process.pid} writes there now`));
+      },
+    });
+    expect(second).toHaveLength(1);
+    await Promise.all(second);
+    expect(await readdir(root)).toEqual(["target"]);
+    expect(await readdir(join(root, "target"))).toEqual(["a"]);
+  });
+
+  it("leaves everything as it was when the check or a write fails", async () => {
+    const changed = new DeclaredError("changed", "someone else wrote");
+    const check = () => {
+      throw changed;
+    };
+    await expect(replaceFolder(folder(), { files, leaveOut: () => true, check })).rejects.toBe(
+      changed,
+    );
+    const impossible = new Map([
+      ["x", Content.ofText("")],
+      ["x/y", Content.ofText("")],
+    ]);
+    await expect(
+      replaceFolder(folder(), { files: impossible, leaveOut: () => true }),
+    ).rejects.toMatchObject({ code: "transport" });
+    expect(await readdir(root)).toEqual(["target"]);
+    expect(await readdir(join(root, "target"))).toEqual(["old"]);
+  });
+
+  it("keeps links and times of what it does not write", async () => {
+    await symlink("old", join(root, "target/link"));
+    const before = await lstat(join(root, "target/old"));
+    await replaceFolder(folder(), { files, leaveOut: () => false });
+    const after = await lstat(join(root, "target/old"));
+    expect([after.ino, after.mtimeMs]).toEqual([before.ino, before.mtimeMs]);
+    expect(await readlink(join(root, "target/link"))).toBe("old");
+  });
 });

@@ -9,6 +9,7 @@ import {
   rename,
   rm,
   symlink,
+  writeFile,
 } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DeclaredError } from "../errors.ts";
@@ -103,24 +104,36 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Holds the lock file; one whose process is gone is taken over. */
+/** Holds the lock file; one whose process is gone is taken over. It never is without its holder. */
 async function takeLock(path: string): Promise<void> {
-  for (let attempt = 1; attempt <= 2; attempt += 1) {
-    try {
-      const file = await open(path, "wx");
-      await file.writeFile(String(process.pid));
-      await file.close();
-      return;
-    } catch (error) {
-      if (systemCode(error) !== "EEXIST") throw transportError(path, error);
+  const own = `${path}.${process.pid}`;
+  try {
+    await writeFile(own, String(process.pid));
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      if (await linked(own, path)) return;
       const holder = Number.parseInt(await readFile(path, "utf8").catch(() => ""), 10);
       if (isRunning(holder)) {
         throw new DeclaredError("transport", `process ${holder} writes there now (${path})`);
       }
       await rm(path, { force: true });
     }
+    throw new DeclaredError("transport", `${path} can't be taken; another process was faster`);
+  } catch (error) {
+    throw transportError(path, error);
+  } finally {
+    await rm(own, { force: true });
   }
-  throw new DeclaredError("transport", `${path} can't be taken; another process was faster`);
+}
+
+/** Gives a file a second name, unless something has that name. */
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false;
+    throw error;
+  }
 }
 
 function isRunning(pid: number): boolean {

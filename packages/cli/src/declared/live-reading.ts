@@ -113,12 +113,16 @@ export async function readLastApply(
   if (ledger === undefined) return undefined;
   const since: CommitSummary[] = [];
   let commit: CommitSummary | undefined;
+  let isFound = ledger.runId === FIRST_RUN;
   for await (const older of commitsNewestFirst(operator)) {
-    if (hex(idOf(older)) === ledger.runId) break;
+    if (hex(idOf(older)) === ledger.runId) {
+      isFound = true;
+      break;
+    }
     if (commit !== undefined) since.push(commit);
     commit = older;
   }
-  if (commit === undefined) return undefined;
+  if (commit === undefined || !isFound) return undefined;
   const { files } = await readConfigTree(operator, idOf(commit));
   const digests = files.map(
     ({ layer, path, sha256 }) => [`${layer}/${path}`, hex(sha256)] as const,
@@ -126,9 +130,12 @@ export async function readLastApply(
   return { commit, files: new Map(digests), since };
 }
 
+/** Name of the run that made the first commit. */
+const FIRST_RUN = "first";
+
 /** Name of the run that applies on top of a commit; its ledger finds the commit by it. */
 export function runIdAfter(commit: CommitSummary | undefined): string {
-  return commit === undefined ? "first" : hex(idOf(commit));
+  return commit === undefined ? FIRST_RUN : hex(idOf(commit));
 }
 
 /** Digest of every file of a rendered tree, named as in a ledger. */

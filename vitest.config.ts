@@ -7,6 +7,7 @@ export default defineConfig({
       "services/*/src/**/*.test.ts",
       "test/declared/**/*.test.ts",
       "test/e2e/**/*.test.ts",
+      "test/telemetry/**/*.test.ts",
       "test/vectors/**/*.test.ts",
     ],
     environment: "node",

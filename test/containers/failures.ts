@@ -38,8 +38,19 @@ export interface Scene {
   readonly listen: () => Promise<void>;
 }
 
-/** Kills, applies, looks at the kernel's answer, and brings everything back. */
-export async function tryFailure(scene: Scene, failure: Failure, allowed: boolean): Promise<void> {
+/** Kills, applies, looks at the kernel's answer, and brings everything back; gives the times. */
+export async function tryFailure(
+  scene: Scene,
+  failure: Failure,
+  allowed: boolean,
+): Promise<string> {
+  let beganMs = performance.now();
+  const seconds = () => {
+    const tookMs = performance.now() - beganMs;
+    beganMs += tookMs;
+    return `${(tookMs / 1000).toFixed(1)} s`;
+  };
+  const times: string[] = [];
   const { compose, operator } = scene;
   const { service, what, back } = failure;
   if (what === "all") {
@@ -52,14 +63,17 @@ export async function tryFailure(scene: Scene, failure: Failure, allowed: boolea
   }
   try {
     if (back === "before") await restore(scene, service);
+    times.push(`killed ${seconds()}`);
     const applied = operator.webMayQuery(allowed);
     await Promise.all([applied, ...(back === "during" ? [restore(scene, service)] : [])]);
+    times.push(`converged ${seconds()}`);
     const wanted: Attempt = allowed ? "open" : "silent";
     const attempt = await connectFrom(compose, "web-1", scene.dbAddress, 5432);
     if (attempt !== wanted) throw new Error(`web-1 → db-1:5432 is ${attempt}, not ${wanted}`);
   } finally {
     await restore(scene, service);
   }
+  return `: ${[...times, `all back ${seconds()}`].join(", ")}`;
 }
 
 async function restore(scene: Scene, service: string): Promise<void> {

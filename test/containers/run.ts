@@ -39,14 +39,15 @@ const ADDRESSES: Readonly<Record<string, string>> = {
 let passed = 0;
 let failed = 0;
 
-/** Runs one check; true if it holds. */
+/** Runs one check; true if it holds. What it gives is shown beside its time. */
 async function check(name: string, work: () => Promise<unknown>): Promise<boolean> {
   const began = performance.now();
   const seconds = () => `${((performance.now() - began) / 1000).toFixed(1)} s`;
   try {
-    await work();
+    const result = await work();
+    const detail = typeof result === "string" ? result : "";
     passed += 1;
-    process.stdout.write(`ok    ${name} (${seconds()})\n`);
+    process.stdout.write(`ok    ${name} (${seconds()}${detail})\n`);
     return true;
   } catch (error) {
     failed += 1;

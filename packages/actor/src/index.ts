@@ -19,4 +19,11 @@ export type * from "./effect.ts";
 export type * from "./message.ts";
 export type * from "./reducer.ts";
 export { type RunningActor, type RunOptions, runActor } from "./run.ts";
-export { childTrace, newTrace, parseTrace, type TraceParts } from "./trace.ts";
+export {
+  childTrace,
+  newTrace,
+  parseTrace,
+  sampledTrace,
+  type TraceParts,
+} from "./trace.ts";
+export { type Joined, SPAN_LINKS_LIMIT, TraceJoin } from "./trace-join.ts";

@@ -24,6 +24,21 @@ export function childTrace(parent: string | undefined, random: () => number): st
   return `00-${parts.traceId}-${hex(random, 16)}-${parts.sampled ? "01" : "00"}`;
 }
 
+/**
+ * What work goes by: a child of the trace that it came with, or, for the share `ratio` of work that
+ * came without one, a new trace. Undefined for the rest, which costs nothing further.
+ */
+export function sampledTrace(
+  parent: string | undefined,
+  ratio: number,
+  random: () => number,
+): string | undefined {
+  if (parent !== undefined) {
+    return childTrace(parent, random);
+  }
+  return ratio >= 1 || (ratio > 0 && random() < ratio) ? newTrace(random) : undefined;
+}
+
 /** Reads a traceparent; undefined if it is not of version 00 or names nothing. */
 export function parseTrace(text: string): TraceParts | undefined {
   const match = TRACEPARENT.exec(text);

@@ -9,7 +9,7 @@ export {
 } from "./apply-topology.ts";
 export { systemClock } from "./clock.ts";
 export { type Bus, type BusLog, type BusOptions, connectBus } from "./connect.ts";
-export { HEADER, purgeHeaders } from "./driver/headers.ts";
+export { HEADER, purgeHeaders, traceHeaders } from "./driver/headers.ts";
 export { NatsDriver, type NatsDriverParts } from "./driver/nats-driver.ts";
 export { BusError, type BusErrorCode } from "./errors.ts";
 export { DEFAULT_PREFIX, type Names, names, PARTITIONS } from "./names.ts";

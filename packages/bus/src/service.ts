@@ -27,6 +27,8 @@ export interface ServiceEnv {
   readonly environment: string;
   /** The service's own options by key. */
   readonly options: Readonly<Record<string, string>>;
+  /** Share of the work without a trace that begins one: 0 where spans go nowhere. Default 1. */
+  readonly traceRatio?: number;
 }
 
 /** A service's reducer. `status` tells what `service.status` shows beside readiness. */
@@ -265,6 +267,7 @@ class Service implements RunningService {
       instance,
       environment,
       options: own,
+      traceRatio: this.telemetry.traceRatio,
     });
     this.#serveStatus(bus);
     this.#actor = runActor(this.#reducer, this.#driver, systemClock, {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { type Globals, globalsOf } from "./globals.ts";
+import { type CommandTrace, startTrace, TracedOperator } from "./live/command-trace.ts";
 import type { Operator } from "./live/operator.ts";
 import { Out, type TextSink } from "./output/out.ts";
 
@@ -38,15 +39,29 @@ export async function withSession(
     colour: globals.colour,
     environment: context.environment,
   });
+  const trace = await startTrace(command, context.environment);
   let connecting: Promise<Operator> | undefined;
   const operator = () => {
-    connecting ??= context.connect(globals, out, context.interrupted);
+    connecting ??= connect(context, globals, out, trace);
     return connecting;
   };
   try {
     await work({ out, globals, context, interrupted: context.interrupted, operator });
+  } catch (error) {
+    trace?.failed(error);
+    throw error;
   } finally {
     const opened = await connecting?.catch(() => undefined);
-    await opened?.[Symbol.asyncDispose]();
+    await Promise.all([opened?.[Symbol.asyncDispose](), trace?.end()]);
   }
+}
+
+async function connect(
+  context: CommandContext,
+  globals: Globals,
+  out: Out,
+  trace: CommandTrace | undefined,
+): Promise<Operator> {
+  const operator = await context.connect(globals, out, context.interrupted);
+  return trace === undefined ? operator : new TracedOperator(operator, trace.traceparent);
 }

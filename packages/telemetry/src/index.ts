@@ -1,5 +1,6 @@
 export { LOG_LEVELS, type LogLevel } from "./log.ts";
 export { METRIC_NAMES_LIMIT, type Metrics } from "./metrics.ts";
+export { SAMPLERS, traceRatio } from "./sampler.ts";
 export {
   startTelemetry,
   type Telemetry,

@@ -1,16 +1,20 @@
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { type IMetricReader, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 import { BatchSpanProcessor } from "@opentelemetry/sdk-trace";
-import type {
-  CountEffect,
-  GaugeEffect,
-  LogEffect,
-  ObserveEffect,
-  SpanEffect,
+import {
+  type CountEffect,
+  type GaugeEffect,
+  type LogEffect,
+  type ObserveEffect,
+  parseTrace,
+  type SpanEffect,
+  sampledTrace,
 } from "@ringwall/actor";
 import type { DestinationStream, Logger } from "pino";
+import { batchOptions } from "./batch-options.ts";
 import { createLogger, LOG_LEVELS, type LogLevel, traceFields } from "./log.ts";
 import { Metrics } from "./metrics.ts";
+import { traceRatio } from "./sampler.ts";
 import { Spans } from "./spans.ts";
 
 /** Effects that are telemetry's. */
@@ -34,6 +38,13 @@ export interface Telemetry {
   readonly metrics: Metrics;
   /** True if spans are exported. */
   readonly tracing: boolean;
+  /** Share of the traces begun here that are recorded; 0 without export. */
+  readonly traceRatio: number;
+  /**
+   * A traceparent for work that begins in this process, below `parent` where that is a valid one;
+   * undefined if it is not recorded.
+   */
+  begin(parent?: string): string | undefined;
   /** Performs a telemetry effect; never throws for what a reducer put into it. */
   perform(effect: TelemetryEffect): void;
   /** Exports what is outstanding and ends. */
@@ -42,9 +53,9 @@ export interface Telemetry {
 
 /**
  * Sets up pino and OpenTelemetry. Metrics are always kept for the Prometheus page; OTLP export of
- * metrics and traces is on when `OTEL_EXPORTER_OTLP_ENDPOINT` (or the signal's own variable) is set
+ * metrics and traces over HTTP is on when `OTEL_EXPORTER_OTLP_ENDPOINT` (or the signal's own variable) is set
  * and neither `OTEL_SDK_DISABLED=true` nor `OTEL_{TRACES,METRICS}_EXPORTER=none` forbids it.
- * Exporters are loaded only then.
+ * Exporters are loaded only then. `OTEL_TRACES_SAMPLER` says how many traces are begun.
  */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const { service, instance, environment } = options;
@@ -71,21 +82,25 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
       }),
     );
   }
+  const wantedRatio = traceRatio(environment);
   let spans: Spans | undefined;
   if (exports(environment, "TRACES")) {
     const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-proto");
     const exporter = new OTLPTraceExporter();
-    spans = new Spans(resource, new BatchSpanProcessor({ exporter }));
+    spans = new Spans(resource, new BatchSpanProcessor({ exporter, ...batchOptions(environment) }));
   }
-  return new RunningTelemetry(log, new Metrics(resource, readers), spans);
+  const ratio = spans === undefined ? 0 : wantedRatio;
+  return new RunningTelemetry(log, new Metrics(resource, readers), spans, ratio);
 }
 
 class RunningTelemetry implements Telemetry {
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly traceRatio: number;
   readonly #spans: Spans | undefined;
 
-  constructor(log: Logger, metrics: Metrics, spans: Spans | undefined) {
+  constructor(log: Logger, metrics: Metrics, spans: Spans | undefined, ratio: number) {
+    this.traceRatio = ratio;
     this.log = log;
     this.metrics = metrics;
     this.#spans = spans;
@@ -93,6 +108,11 @@ class RunningTelemetry implements Telemetry {
 
   get tracing(): boolean {
     return this.#spans !== undefined;
+  }
+
+  begin(parent?: string): string | undefined {
+    const known = parent === undefined ? undefined : parseTrace(parent);
+    return this.tracing ? sampledTrace(known && parent, this.traceRatio, Math.random) : undefined;
   }
 
   perform(effect: TelemetryEffect): void {

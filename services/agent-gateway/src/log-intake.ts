@@ -1,11 +1,14 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { Moment, StoredRecord } from "@ringwall/actor";
+import { childTrace, type Moment, type StoredRecord } from "@ringwall/actor";
 import { VersionRecordSchema } from "@ringwall/wire";
 import type { Line } from "./line.ts";
 import type { ReaderName } from "./loader.ts";
 import { type GatewayParts, groundKey } from "./parts.ts";
 import type { Delivery } from "./session/session.ts";
 import type { Change } from "./versions/partition.ts";
+import { toHex } from "./wire/hex.ts";
+
+const NO_BYTES = new Uint8Array();
 
 /** Takes what the logs say, and puts the sessions that it concerns in line. */
 export class LogIntake {
@@ -71,14 +74,18 @@ export class LogIntake {
     ground.name(groundKey(index), partition.inputs, moment.monotonicMs);
     events.reached(record.sequence);
     const commit = partition.inputs?.configSequence ?? 0n;
+    const parent = record.headers.traceparent;
     this.#concern(
       change,
       {
-        parent: record.headers.traceparent,
+        parent,
+        trace: parent === undefined ? undefined : childTrace(parent, moment.random),
+        commit: parent === undefined ? "" : toHex(partition.inputs?.commitId ?? NO_BYTES),
         partition: index,
         sequence: record.sequence,
         sinceMs: moment.monotonicMs,
-        sinceUnixMs: moment.wallMs,
+        seenUnixMs: moment.wallMs,
+        sinceUnixMs: Math.min(record.timeUnixMs, moment.wallMs),
         commitUnixMs: commit > formerConfig ? (this.#parts.commits.timeOf(Number(commit)) ?? 0) : 0,
         open: 0,
         acked: 0,
@@ -137,7 +144,7 @@ export class LogIntake {
 
   /** A log is another one or went back: what was read of it goes, and it is read again. */
   lost(reader: string, detail: string, moment: Moment): void {
-    const { loader, commits, registry, peers, pages, ground, out } = this.#parts;
+    const { loader, commits, registry, peers, pages, ground, partitions, out } = this.#parts;
     const fields = { reader, detail };
     out.add({
       kind: "log",
@@ -158,6 +165,13 @@ export class LogIntake {
       case "status":
         peers.clear();
         pages.touchAll();
+        break;
+      case "versions":
+        // It may have grown past what was read of it: only from its beginning is it understood.
+        for (const partition of partitions) {
+          partition.reset();
+        }
+        ground.clear();
         break;
       default:
         break;

@@ -9,7 +9,14 @@ import {
   natsTransport,
   nftChecker,
 } from "@ringwall/agent";
-import { type Bus, connectBus, names, SERVICE_VERSION, type ServiceOptions } from "@ringwall/bus";
+import {
+  type Bus,
+  connectBus,
+  names,
+  SERVICE_VERSION,
+  type ServiceOptions,
+  traceHeaders,
+} from "@ringwall/bus";
 import { startTelemetry, type Telemetry } from "@ringwall/telemetry";
 import { readBackendOptions } from "./backend-options.ts";
 import { startAgentHealth } from "./health.ts";
@@ -45,6 +52,7 @@ export class AgentProcess {
       log: (level, message, fields) => telemetry.perform({ kind: "log", level, message, fields }),
       count: (name, by, labels) =>
         telemetry.perform({ kind: "count", name: `ringwall_${name}`, by, labels }),
+      span: (span) => telemetry.perform(span),
     });
   }
 
@@ -94,7 +102,7 @@ export class AgentProcess {
       });
     }
     await this.#connect(signal);
-    this.#host.open(this.#buses.map((bus) => natsTransport(bus.nc)));
+    this.#host.open(this.#buses.map((bus) => natsTransport(bus.nc, traceHeaders)));
     this.#timer = setInterval(() => void this.#lookAgain(workloads), INVENTORY_MS);
   }
 

@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { childTrace, type Effect, type Message, type StoredRecord } from "@ringwall/actor";
+import {
+  childTrace,
+  type Effect,
+  type Joined,
+  type Message,
+  type StoredRecord,
+  TraceJoin,
+} from "@ringwall/actor";
 import { PARTITIONS, partitionOf } from "@ringwall/bus";
 import { type BodySource, type Configuration, FullSource } from "@ringwall/render";
 import { type Inputs, InputsSchema } from "@ringwall/wire";
@@ -18,6 +25,8 @@ import { RegistryFeed } from "./registry/registry-feed.ts";
 import { EffectFailed, pause, signalled, slice, type Task } from "./tasks/task.ts";
 
 const WAKE = "wake";
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 /** Age up to which content that somebody asks for is not stored again. */
 const WANTED_AGE_MS = 5_000;
@@ -44,9 +53,8 @@ export class Life {
   /** Readers that have not delivered yet what was stored at the start. */
   readonly #behind: Set<string>;
   #applied: Configuration | undefined;
-  /** Trace of the last change that is not rendered yet, and of the last render. */
-  #trace: string | undefined;
-  #rendered: string | undefined;
+  /** Traces of the changes that are not rendered yet. */
+  readonly #traces = new TraceJoin();
   #current = false;
 
   constructor(context: Context, name: string) {
@@ -56,7 +64,7 @@ export class Life {
     this.#content = new ContentStore(context);
     this.#debounce = new Debounce(context.options.quietMs, context.options.windowMs);
     this.#config = new ConfigFeed(context, name, {
-      folded: (trace) => this.#folded(trace),
+      folded: (record) => this.#folded(record),
       problem: () => this.#say(),
     });
     const wake = () => context.tasks.signal(WAKE);
@@ -78,7 +86,6 @@ export class Life {
       content: this.#content,
       heldReason: () => this.#gate.reason,
       claimed: (where: string, inputs: Inputs) => this.#gate.claimed(where, inputs),
-      trace: () => this.#rendered,
     };
     this.#writers = Array.from(
       { length: PARTITIONS },
@@ -190,7 +197,7 @@ export class Life {
       case "change":
         this.#source.apply([result.change]);
         this.#review(result.id);
-        this.#trace = record.headers.traceparent ?? this.#trace;
+        this.#traced(record);
         this.#changed(moment().monotonicMs, false);
         break;
       case "unreadable":
@@ -214,9 +221,15 @@ export class Life {
     }
   }
 
-  #folded(trace: string | undefined): void {
+  /** A change waits from when it was stored, so that nothing between two spans is left out. */
+  #traced({ headers, timeUnixMs }: StoredRecord): void {
+    const { wallMs } = this.#context.moment();
+    this.#traces.add(headers.traceparent, Math.min(timeUnixMs, wallMs));
+  }
+
+  #folded(record: StoredRecord): void {
     const { tasks, moment } = this.#context;
-    this.#trace = trace ?? this.#trace;
+    this.#traced(record);
     this.#debounce.note(moment().monotonicMs, true);
     tasks.signal(FOLDED_SIGNAL);
     this.#tree.look();
@@ -291,9 +304,8 @@ export class Life {
     if (head === undefined || state.kind !== "admitted") {
       return;
     }
-    const { monotonicMs: beganMs, wallMs: startUnixMs, random } = moment();
-    const parent = this.#trace;
-    this.#trace = undefined;
+    const { monotonicMs: beganMs } = moment();
+    const joined = this.#traces.take();
     const commits = this.#debounce.close();
     const inputs = create(InputsSchema, {
       generation,
@@ -318,14 +330,9 @@ export class Life {
         this.#review(id);
       }
     }
-    if (parent !== undefined) {
-      this.#rendered = childTrace(parent, random);
-      const { wallMs: endUnixMs } = moment();
-      const trace = this.#rendered;
-      outbox.add({ kind: "span", name: "render", trace, parent, startUnixMs, endUnixMs });
-    }
+    const trace = joined === undefined ? undefined : this.#span(joined, inputs, touched);
     for (const [partition, writer] of this.#writers.entries()) {
-      writer.changed(touched.get(partition) ?? [], commits);
+      writer.changed(touched.get(partition) ?? NOBODY, commits, trace);
     }
     this.#say();
     const tookMs = moment().monotonicMs - beganMs;
@@ -337,6 +344,36 @@ export class Life {
       value: changes.skippedRows,
     });
     outbox.count("ringwall_render_changed_total", {}, changes.heads.size + changes.removed.length);
+  }
+
+  /** Records the render of a window and gives its trace. */
+  #span(
+    { parent, links, sinceUnixMs }: Joined,
+    inputs: Inputs,
+    touched: ReadonlyMap<number, ReadonlySet<string>>,
+  ): string {
+    const { wallMs, random } = this.#context.moment();
+    const trace = childTrace(parent, random);
+    let workloads = 0;
+    for (const ids of touched.values()) {
+      workloads += ids.size;
+    }
+    this.#context.outbox.add({
+      kind: "span",
+      name: "render",
+      trace,
+      parent,
+      links,
+      startUnixMs: sinceUnixMs,
+      endUnixMs: wallMs,
+      attributes: {
+        "ringwall.commit": toHex(inputs.commitId),
+        "ringwall.config_sequence": Number(inputs.configSequence),
+        "ringwall.registry_revision": Number(inputs.registryRevision),
+        "ringwall.workloads": workloads,
+      },
+    });
+    return trace;
   }
 
   /** Tells readiness, and wakes the writers if they may go on. */

@@ -52,6 +52,8 @@ export interface KeeperContext {
   readonly tasks: Tasks;
   /** The moment of the present step. */
   readonly moment: () => Moment;
+  /** Share of the commits that came without a trace and begin one. */
+  readonly traceRatio: number;
   /** A new id of a fenced write. */
   readonly nextWrite: () => string;
 }
@@ -71,6 +73,8 @@ export function log(
   level: "debug" | "info" | "warn" | "error",
   message: string,
   fields: Readonly<Record<string, string | number | boolean>> = {},
+  trace?: string,
 ): void {
-  context.outbox.add({ kind: "log", level, message, fields });
+  const traced = trace === undefined ? {} : { trace };
+  context.outbox.add({ kind: "log", level, message, fields, ...traced });
 }

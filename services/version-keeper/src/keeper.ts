@@ -80,6 +80,7 @@ class Keeper implements ServiceReducer {
       outbox,
       tasks,
       moment: () => this.#moment,
+      traceRatio: env.traceRatio ?? 1,
       nextWrite: () => this.#nextWrite(),
     };
     this.#context = context;

@@ -1,4 +1,4 @@
-import type { Clock, Moment } from "@ringwall/actor";
+import type { Clock, Moment, SpanEffect } from "@ringwall/actor";
 import type { InventoryReport } from "@ringwall/wire";
 import { applyPolicy } from "../apply.ts";
 import type { EnforcementBackend } from "../backend/backend.ts";
@@ -32,6 +32,8 @@ export interface AgentParts {
   readonly clock: Clock;
   readonly log: AgentLog;
   readonly count: (name: string, by: number, labels: Readonly<Record<string, string>>) => void;
+  /** Takes finished spans; absent: they go nowhere. */
+  readonly span?: (span: SpanEffect) => void;
   /** Shared by the agents of one process, so that they do not all work at once. */
   readonly turnstile: Turnstile;
 }
@@ -88,13 +90,14 @@ export class AgentDriver {
   start(transport: AgentTransport): void {
     const { env } = this.#parts;
     this.#transport = transport;
-    this.#unsubscribe = transport.subscribe(env.subjects.down, (payload) => {
+    this.#unsubscribe = transport.subscribe(env.subjects.down, (payload, trace) => {
       this.#step({
         kind: "delivery",
         listener: "down",
         subject: env.subjects.down,
         payload,
         headers: {},
+        ...(trace === undefined ? {} : { trace }),
       });
     });
     this.#step({ kind: "start" });
@@ -162,7 +165,10 @@ export class AgentDriver {
     const { backend, store, turnstile } = this.#parts;
     switch (effect.kind) {
       case "publish":
-        this.#publish(effect.subject, effect.payload);
+        this.#publish(effect.subject, effect.payload, effect.trace);
+        break;
+      case "span":
+        this.#parts.span?.(effect);
         break;
       case "timer":
         this.#setTimer(effect.id, effect.delayMs);
@@ -200,9 +206,9 @@ export class AgentDriver {
   }
 
   /** A message that can't be sent is as good as lost: the session finds out by itself. */
-  #publish(subject: string, payload: Uint8Array): void {
+  #publish(subject: string, payload: Uint8Array, trace: string | undefined): void {
     try {
-      this.#transport?.publish(subject, payload);
+      this.#transport?.publish(subject, payload, trace);
     } catch (thrown) {
       this.#fault("a message could not be sent", thrown);
     }

@@ -1,4 +1,4 @@
-import type { Clock } from "@ringwall/actor";
+import type { Clock, SpanEffect } from "@ringwall/actor";
 import type { InventoryReport } from "@ringwall/wire";
 import type { EnforcementBackend } from "../backend/backend.ts";
 import { AgentError } from "../errors.ts";
@@ -21,6 +21,8 @@ export interface AgentHostOptions {
   readonly agentVersion: string;
   readonly log?: AgentLog;
   readonly count?: (name: string, by: number, labels: Readonly<Record<string, string>>) => void;
+  /** Takes finished spans; absent: they go nowhere. */
+  readonly span?: (span: SpanEffect) => void;
   /** Default the host's own. */
   readonly clock?: Clock;
 }
@@ -72,6 +74,7 @@ export class AgentHost {
       log: this.#options.log ?? (() => undefined),
       count: this.#options.count ?? (() => undefined),
       turnstile: this.#turnstile,
+      ...(this.#options.span === undefined ? {} : { span: this.#options.span }),
     });
     this.#agents.set(workload, agent);
     if (hosted.inventory !== undefined) {

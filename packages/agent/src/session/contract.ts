@@ -60,7 +60,7 @@ export interface ReadCountersEffect {
 
 /** What a session asks for. */
 export type AgentEffect =
-  | Extract<Effect, { kind: "publish" | "timer" | "cancel-timer" | "log" | "count" }>
+  | Extract<Effect, { kind: "publish" | "timer" | "cancel-timer" | "log" | "count" | "span" }>
   | ApplyEffect
   | SaveRefusedEffect
   | CheckDriftEffect

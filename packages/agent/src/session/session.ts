@@ -25,6 +25,7 @@ import {
 } from "./contract.ts";
 import { Intake, type IntakeAction } from "./intake.ts";
 import type { Open, Phase, SessionStatus } from "./phase.ts";
+import { PushTraces } from "./push-traces.ts";
 import { encodeAck, encodeCounters, encodeHeartbeat, encodeHello, encodeInventory } from "./up.ts";
 
 /**
@@ -34,6 +35,7 @@ import { encodeAck, encodeCounters, encodeHeartbeat, encodeHello, encodeInventor
 export class AgentSession {
   readonly #env: AgentEnv;
   readonly #intake: Intake;
+  readonly #traces: PushTraces;
   #phase: Phase = { kind: "closed" };
   #attempt = 0;
   #lastSession = 0n;
@@ -44,6 +46,7 @@ export class AgentSession {
   constructor(env: AgentEnv, boot: BootState) {
     this.#env = env;
     this.#intake = new Intake(boot);
+    this.#traces = new PushTraces(env.workload);
   }
 
   /** The session as people see it. */
@@ -92,10 +95,10 @@ export class AgentSession {
         this.#onTimer(message.id, moment);
         break;
       case "delivery":
-        this.#onDelivery(message.payload, moment);
+        this.#onDelivery(message.payload, moment, message.trace);
         break;
       case "applied":
-        this.#perform(this.#intake.applied(message.outcome));
+        this.#perform(this.#intake.applied(message.outcome), moment);
         break;
       case "inventory":
         this.#onInventory(message.report);
@@ -198,7 +201,7 @@ export class AgentSession {
     this.#timer(TIMERS.heartbeat, phase.intervalMs);
   }
 
-  #onDelivery(payload: Uint8Array, moment: Moment): void {
+  #onDelivery(payload: Uint8Array, moment: Moment, trace: string | undefined): void {
     let down: Down;
     try {
       down = fromBinary(DownSchema, payload);
@@ -231,6 +234,7 @@ export class AgentSession {
       this.#onDirective(down.body.value, moment);
       return;
     }
+    this.#traces.came(down, trace, moment);
     this.#onSequenced(phase, down, moment);
   }
 
@@ -271,7 +275,7 @@ export class AgentSession {
     }
     phase.lastSeq = down.seq;
     phase.state = "";
-    this.#perform(this.#intake.push(down));
+    this.#perform(this.#intake.push(down), moment);
   }
 
   #onDirective(directive: Directive, moment: Moment): void {
@@ -289,17 +293,21 @@ export class AgentSession {
     }
   }
 
-  #perform(actions: readonly IntakeAction[]): void {
+  #perform(actions: readonly IntakeAction[], moment: Moment): void {
     for (const action of actions) {
       if (action.kind === "ack") {
-        this.#onAck(action.down, action.status, action.detail);
+        this.#onAck(action, moment);
       } else {
         this.#out.push(action);
       }
     }
   }
 
-  #onAck(down: Down, status: AckStatus, detail: string): void {
+  #onAck({ down, status, detail }: IntakeAction & { kind: "ack" }, moment: Moment): void {
+    const span = this.#traces.ended(down, status, ackWord(status), detail, moment);
+    if (span !== undefined) {
+      this.#out.push(span);
+    }
     this.#out.push({
       kind: "count",
       name: "agent_acks_total",
@@ -312,7 +320,7 @@ export class AgentSession {
     }
     // An apply may outlive its session; the next Hello or Heartbeat tells what became of it.
     if (this.#phase.kind === "open" && this.#phase.session === down.session) {
-      this.#up(encodeAck(down.session, down, status, detail));
+      this.#up(encodeAck(down.session, down, status, detail), span?.trace);
     }
   }
 
@@ -342,10 +350,11 @@ export class AgentSession {
     }
   }
 
-  #up(payload: Uint8Array): void {
+  #up(payload: Uint8Array, trace?: string): void {
     if (this.#phase.kind === "open") {
       const subject = this.#env.subjects.up(this.#phase.gateway);
-      this.#out.push({ kind: "publish", subject, payload });
+      const traced = trace === undefined ? {} : { trace };
+      this.#out.push({ kind: "publish", subject, payload, ...traced });
     }
   }
 

@@ -23,6 +23,11 @@ export function purgeHeaders(ttl?: string): Headers {
   };
 }
 
+/** Headers of a core message that belongs to a trace. */
+export function traceHeaders(trace: string): MsgHdrs | undefined {
+  return toWire({ [HEADER.trace]: trace });
+}
+
 /** Headers as the client library wants them; undefined if there are none. */
 export function toWire(...parts: (Headers | undefined)[]): MsgHdrs | undefined {
   let wire: MsgHdrs | undefined;

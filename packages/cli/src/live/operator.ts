@@ -8,6 +8,8 @@ export interface CallOptions {
   readonly partition?: number;
   /** Default 5,000. */
   readonly timeoutMs?: number;
+  /** Traceparent that the operation continues. */
+  readonly trace?: string;
 }
 
 /** What the commands need of a connection: the operators' side of the bus. */

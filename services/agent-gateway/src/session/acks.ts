@@ -106,9 +106,9 @@ function applied(parts: AckParts, session: Session, index: number, moment: Momen
   }
   // Pushes are taken in order: those before it have an outcome that is lost.
   const before = session.flights.slice(0, index);
-  parts.deliveries.dropped(before, moment);
+  parts.deliveries.dropped(session, before, moment);
   doubt(session, before);
-  parts.deliveries.acked(flight, moment);
+  parts.deliveries.acked(session, flight, moment);
   const rest = session.flights.slice(index + 1);
   session.flights = rest.length === 0 ? NO_FLIGHTS : rest;
   session.has = { epoch: flight.epoch, version: flight.version, digest: flight.digest };
@@ -161,7 +161,7 @@ function outOfStep(parts: AckParts, session: Session, moment: Moment): void {
 /** Nothing in flight counts any more: the next push starts from what the agent has. */
 function fallBack(parts: AckParts, session: Session, moment: Moment): void {
   parts.transfers.cancel(session);
-  parts.deliveries.dropped(session.flights, moment);
+  parts.deliveries.dropped(session, session.flights, moment);
   doubt(session, session.flights);
   session.flights = NO_FLIGHTS;
   session.sent = session.has;

@@ -1,4 +1,4 @@
-import type { Moment } from "@ringwall/actor";
+import { childTrace, type Moment } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
 import { AgentState, type Inputs } from "@ringwall/wire";
 import type { Bodies } from "../content/bodies.ts";
@@ -9,7 +9,14 @@ import { type BODY_FIELDS, deltaVersions, encodeDown, policyVersion } from "../w
 import type { Claims } from "./claims.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { type Decision, judge, type View } from "./judge.ts";
-import { type Flight, type Point, type Session, withDigest, withoutDigest } from "./session.ts";
+import {
+  type Flight,
+  NO_TRACES,
+  type Point,
+  type Session,
+  withDigest,
+  withoutDigest,
+} from "./session.ts";
 import { Transfers } from "./transfers.ts";
 
 const NO_BYTES = new Uint8Array();
@@ -83,7 +90,7 @@ export class Pusher {
     this.#blocked.delete(session);
     this.#delayed.delete(session);
     this.transfers.cancel(session);
-    this.#parts.deliveries.dropped(session.flights, this.#moment);
+    this.#parts.deliveries.dropped(session, session.flights, this.#moment);
     this.#parts.deliveries.unassign(session, this.#moment);
     session.flights = [];
     for (const sessions of this.#awaiting.values()) {
@@ -168,7 +175,7 @@ export class Pusher {
       kind: "publish",
       subject: this.#parts.names.agentDown(session.workload),
       payload: encodeDown(frame, body, own, shared),
-      ...(session.delivery?.parent === undefined ? {} : { trace: session.delivery.parent }),
+      ...(session.pushTrace === undefined ? {} : { trace: session.pushTrace }),
     });
   }
 
@@ -242,6 +249,9 @@ export class Pusher {
 
   /** Notes a push whose last message gets the session's next sequence, unless it is chunked. */
   #track(session: Session, head: Point, kind: Flight["kind"], inputs: Inputs | undefined): void {
+    const { delivery } = session;
+    session.pushTrace =
+      delivery?.trace === undefined ? undefined : childTrace(delivery.trace, this.#moment.random);
     const flight: Flight = {
       seq: session.seq + 1,
       epoch: head.epoch,
@@ -250,7 +260,9 @@ export class Pusher {
       inputs,
       kind,
       sentMs: this.#moment.monotonicMs,
-      delivery: session.delivery,
+      delivery,
+      trace: session.pushTrace,
+      links: session.coalesced,
     };
     session.flights = [...session.flights, flight];
     session.sent = head;
@@ -260,6 +272,8 @@ export class Pusher {
   /** The change that the session had to get is on its way. */
   #landed(session: Session): void {
     session.delivery = undefined;
+    session.coalesced = NO_TRACES;
+    session.pushTrace = undefined;
   }
 
   #sendChunk(session: Session, fields: Uint8Array, data: Uint8Array, last: boolean): void {

@@ -12,16 +12,26 @@ export interface Flight {
   readonly sentMs: number;
   /** The change that it delivers; undefined for repairs. */
   readonly delivery: Delivery | undefined;
+  /** Traceparent of the push, which goes with it to the agent; undefined if it is not traced. */
+  readonly trace: string | undefined;
+  /** Traces of changes that were coalesced into it. */
+  readonly links: readonly string[];
 }
 
 /** A change on its way to the agents that it concerns. */
 export interface Delivery {
   /** Traceparent of the log record; undefined if it was not traced. */
   readonly parent: string | undefined;
+  /** Traceparent of the delivery itself; undefined if the record was not traced. */
+  readonly trace: string | undefined;
+  /** Commit that the record names, hex digits; empty if none. */
+  readonly commit: string;
   readonly partition: number;
   readonly sequence: number;
   /** Monotonic and wall time at which it was seen. */
   readonly sinceMs: number;
+  readonly seenUnixMs: number;
+  /** When the record was stored, by the wall clock: from then on the delivery waits. */
   readonly sinceUnixMs: number;
   /** When the commit behind it was stored; 0 if no commit caused it. */
   readonly commitUnixMs: number;
@@ -44,6 +54,7 @@ export type ClaimStage = "none" | "verifying" | "verified" | "claimed";
 /** Shared by all sessions that have nothing: an idle session owns no list. */
 export const NO_FLIGHTS: readonly Flight[] = Object.freeze([]);
 export const NO_DIGESTS: readonly string[] = Object.freeze([]);
+export const NO_TRACES: readonly string[] = Object.freeze([]);
 
 /** What a session is opened with. */
 export interface SessionStart {
@@ -121,6 +132,10 @@ export class Session {
   queued = false;
   /** The newest change that it has to get. */
   delivery: Delivery | undefined;
+  /** Traceparent of the push that is being sent. */
+  pushTrace: string | undefined;
+  /** Traces of the older changes that go with it. */
+  coalesced: readonly string[] = NO_TRACES;
   /** Place in STATUS: page times page size plus index. */
   slot = -1;
 

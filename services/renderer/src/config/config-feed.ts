@@ -15,7 +15,7 @@ import { type ConfigChange, ConfigFold } from "./config-fold.ts";
 /** What a feed tells its owner. */
 export interface ConfigFeedEvents {
   /** A commit or an accepted state was folded. */
-  readonly folded: (trace: string | undefined) => void;
+  readonly folded: (record: StoredRecord) => void;
   /** Something that keeps the fold from going on has come or gone. */
   readonly problem: () => void;
 }
@@ -69,7 +69,7 @@ export class ConfigFeed {
       yield* this.#foldRecord(record);
       this.#lastSequence = record.sequence;
       this.#folding = false;
-      this.#events.folded(record.headers.traceparent);
+      this.#events.folded(record);
     }
   }
 

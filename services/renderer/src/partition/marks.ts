@@ -54,12 +54,19 @@ export class Marks {
   }
 }
 
+/** Marks to set or clear. */
+export interface MarkOrder {
+  readonly workloads: readonly string[];
+  readonly enforced: boolean;
+  /** Trace of what needs them. */
+  readonly trace: string | undefined;
+}
+
 /** Asks the partition's registrar to set or clear marks; an error text, or undefined when stored. */
 export function* requestMarks(
   names: Names,
   partition: number,
-  workloads: readonly string[],
-  enforced: boolean,
+  { workloads, enforced, trace }: MarkOrder,
 ): Task<string | undefined> {
   const request = create(MarkEnforcedRequestSchema, { workloads: [...workloads], enforced });
   const answer = yield* ask((tag) => ({
@@ -68,6 +75,7 @@ export function* requestMarks(
     subject: `${names.internal("workload", "enforced")}.${partition}`,
     payload: toBinary(MarkEnforcedRequestSchema, request),
     timeoutMs: TIMEOUT_MS,
+    ...(trace === undefined ? {} : { trace }),
   }));
   if (answer.kind !== "response") {
     throw new TypeError(`a request was answered by ${answer.kind}`);

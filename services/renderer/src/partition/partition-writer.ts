@@ -1,9 +1,10 @@
 import { fromBinary } from "@bufbuild/protobuf";
+import { childTrace, type Joined, TraceJoin } from "@ringwall/actor";
 import { HEADER } from "@ringwall/bus";
 import type { BodySource, Head } from "@ringwall/render";
 import { type Inputs, type RenderBatch, RenderBatchSchema } from "@ringwall/wire";
 import type { ContentStore } from "../content-store.ts";
-import type { Context } from "../context.ts";
+import { type Context, toHex } from "../context.ts";
 import { isBelow } from "../inputs.ts";
 import type { RegistryFeed } from "../registry/registry-feed.ts";
 import { ask, EffectFailed, pause, readLast, signalled, type Task } from "../tasks/task.ts";
@@ -23,8 +24,6 @@ export interface PartitionHost {
   readonly heldReason: () => string | undefined;
   /** Hears of inputs that the log names. */
   readonly claimed: (where: string, inputs: Inputs) => Task<void>;
-  /** Trace of what was rendered last. */
-  readonly trace: () => string | undefined;
 }
 
 /** Where a writer stands in its partition's log. */
@@ -48,6 +47,8 @@ export class PartitionWriter {
   readonly #partition: number;
   readonly #signal: string;
   readonly #dirty = new Set<string>();
+  /** Traces of the renders that have not gone out. */
+  readonly #traces = new TraceJoin();
   #moveInputs = false;
   #wantFull = false;
   #task: number | undefined;
@@ -69,18 +70,22 @@ export class PartitionWriter {
       this.#host.context.tasks.drop(this.#task);
       this.#task = undefined;
       this.#dirty.clear();
+      this.#traces.take();
       this.#moveInputs = false;
       this.#wantFull = false;
     }
   }
 
   /** Takes what a flush changed; `moveInputs` asks for a batch even if that is nothing. */
-  changed(workloads: Iterable<string>, moveInputs: boolean): void {
+  changed(workloads: ReadonlySet<string>, moveInputs: boolean, trace?: string): void {
     if (this.#task === undefined) {
       return;
     }
     for (const id of workloads) {
       this.#dirty.add(id);
+    }
+    if (moveInputs || workloads.size > 0) {
+      this.#traces.add(trace, this.#host.context.moment().wallMs);
     }
     this.#moveInputs ||= moveInputs;
     this.look();
@@ -176,7 +181,8 @@ export class PartitionWriter {
   *#mark(workloads: readonly string[], enforced: boolean): Task<void> {
     const { context } = this.#host;
     try {
-      const problem = yield* requestMarks(context.names, this.#partition, workloads, enforced);
+      const marks = { workloads, enforced, trace: this.#traces.newest };
+      const problem = yield* requestMarks(context.names, this.#partition, marks);
       if (problem !== undefined) {
         context.outbox.log("warn", `marks are not stored: ${problem}`, {
           partition: this.#partition,
@@ -206,23 +212,48 @@ export class PartitionWriter {
     const beganMs = context.moment().monotonicMs;
     const moves = this.#moveInputs && inputs !== position.inputs;
     const wanted = full || moves || !isEmpty(batch);
+    const joined = this.#traces.take();
     this.#dirty.clear();
     this.#moveInputs = false;
     this.#wantFull = false;
     if (!wanted) {
       return;
     }
+    const trace =
+      joined === undefined ? undefined : childTrace(joined.parent, context.moment().random);
     yield* content.ensure(objects);
     for (const payload of encodeBatch(batch)) {
-      position.sequence = yield* this.#append(position.sequence, payload);
+      position.sequence = yield* this.#append(position.sequence, payload, trace);
     }
     position.inputs = inputs;
     position.emitted = emitted;
+    if (joined !== undefined && trace !== undefined) {
+      this.#span(joined, trace, batch);
+    }
     context.outbox.count("ringwall_render_batches_total", { kind: full ? "full" : "delta" });
     context.outbox.add({
       kind: "observe",
       name: "ringwall_render_emit_seconds",
       value: (context.moment().monotonicMs - beganMs) / 1000,
+    });
+  }
+
+  #span({ parent, links, sinceUnixMs }: Joined, trace: string, batch: BatchContent): void {
+    const { outbox, moment } = this.#host.context;
+    outbox.add({
+      kind: "span",
+      name: "emit",
+      trace,
+      parent,
+      links,
+      startUnixMs: sinceUnixMs,
+      endUnixMs: moment().wallMs,
+      attributes: {
+        "ringwall.partition": this.#partition,
+        "ringwall.commit": toHex(batch.inputs.commitId),
+        "ringwall.bodies": batch.set.size,
+        "ringwall.full": batch.full,
+      },
     });
   }
 
@@ -274,9 +305,8 @@ export class PartitionWriter {
     return objects;
   }
 
-  *#append(sequence: number, payload: Uint8Array): Task<number> {
+  *#append(sequence: number, payload: Uint8Array, trace: string | undefined): Task<number> {
     const { context } = this.#host;
-    const trace = this.#host.trace();
     const answer = yield* ask((tag) => ({
       kind: "append",
       tag,

@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { childTrace } from "@ringwall/actor";
+import { sampledTrace } from "@ringwall/actor";
 import type { Configuration } from "@ringwall/render";
 import {
   type ChangeList,
@@ -49,6 +49,12 @@ export interface CommitterParts {
   readonly admittedHead: () => Configuration | undefined;
 }
 
+/** Where a request came from, and when. */
+interface Origin {
+  readonly trace: string | undefined;
+  readonly sinceUnixMs: number;
+}
+
 /** What a commit builds on. */
 interface Base {
   readonly head: CommitEntry | undefined;
@@ -71,16 +77,17 @@ export class Committer {
 
   /** Answers a commit request; throws ApiFailure and EffectFailed. */
   commit(request: CommitRequest, trace?: string): Task<CommitResponse> {
-    return this.#mutex.hold(() => this.#commit(request, trace));
+    const origin = { trace, sinceUnixMs: this.#parts.context.moment().wallMs };
+    return this.#mutex.hold(() => this.#commit(request, origin));
   }
 
-  *#commit(request: CommitRequest, trace?: string): Task<CommitResponse> {
+  *#commit(request: CommitRequest, origin: Origin): Task<CommitResponse> {
     const { context, reader } = this.#parts;
     checkRequest(request);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       yield* reader.catchUp();
       try {
-        return yield* this.#attempt(request, trace);
+        return yield* this.#attempt(request, origin);
       } catch (error) {
         if (!(error instanceof EffectFailed && error.code === "fence-lost")) {
           throw error;
@@ -92,7 +99,7 @@ export class Committer {
     throw new ApiFailure("unavailable", message);
   }
 
-  *#attempt(request: CommitRequest, trace?: string): Task<CommitResponse> {
+  *#attempt(request: CommitRequest, origin: Origin): Task<CommitResponse> {
     const { context, reader, admission } = this.#parts;
     const config = reader.log;
     const base: Base = {
@@ -132,14 +139,13 @@ export class Committer {
       return accepted(inputs, unchanged, result.warnings);
     }
     const commit = yield* this.#build(request, proposed, ledger, base);
-    const inputs = yield* this.#store(commit, base, result.configuration, trace);
+    const inputs = yield* this.#store(commit, base, result.configuration, origin);
     return accepted(inputs, false, result.warnings);
   }
 
-  *#store(commit: ConfigCommit, base: Base, admitted: Configuration, trace?: string): Task<Inputs> {
+  *#store(commit: ConfigCommit, base: Base, admitted: Configuration, origin: Origin): Task<Inputs> {
     const { context } = this.#parts;
-    const startUnixMs = context.moment().wallMs;
-    const own = childTrace(trace, context.moment().random);
+    const own = sampledTrace(origin.trace, context.traceRatio, context.moment().random);
     const record = create(ConfigRecordSchema, { record: { case: "commit", value: commit } });
     const sequence = yield* append({
       stream: "CONFIG",
@@ -147,24 +153,36 @@ export class Committer {
       payload: toBinary(ConfigRecordSchema, record),
       headers: { "Rw-Type": "ConfigRecord" },
       fence: { sequence: base.sequence, write: context.nextWrite() },
-      trace: own,
+      ...(own === undefined ? {} : { trace: own }),
     });
     this.#parts.admitted(toHex(commit.treeSha256), admitted);
-    context.outbox.add({
-      kind: "span",
-      name: "commit",
-      trace: own,
-      ...(trace === undefined ? {} : { parent: trace }),
-      startUnixMs,
-      endUnixMs: context.moment().wallMs,
-      attributes: { sequence, puts: commit.puts.length, deletes: commit.deletes.length },
-    });
+    if (own !== undefined) {
+      this.#span(commit, sequence, origin, own);
+    }
     count(context, "ringwall_commits_total");
-    log(context, "info", "a commit is stored", { sequence, author: commit.author });
+    log(context, "info", "a commit is stored", { sequence, author: commit.author }, own);
     return create(InputsSchema, {
       generation: highestOf([commit.generation, base.generation]),
       configSequence: BigInt(sequence),
       commitId: commit.id,
+    });
+  }
+
+  #span(commit: ConfigCommit, sequence: number, origin: Origin, trace: string): void {
+    const { outbox, moment } = this.#parts.context;
+    outbox.add({
+      kind: "span",
+      name: "commit",
+      trace,
+      ...(origin.trace === undefined ? {} : { parent: origin.trace }),
+      startUnixMs: origin.sinceUnixMs,
+      endUnixMs: moment().wallMs,
+      attributes: {
+        "ringwall.commit": toHex(commit.id),
+        "ringwall.config_sequence": sequence,
+        "ringwall.puts": commit.puts.length,
+        "ringwall.deletes": commit.deletes.length,
+      },
     });
   }
 

@@ -9,6 +9,7 @@ import {
   type VersionRecord,
 } from "@ringwall/wire";
 import { count, type KeeperContext, log } from "../context.ts";
+import { toHex } from "../log/hex.ts";
 import { highestOf, isBelow } from "../log/inputs.ts";
 import { append, EffectFailed, pause, signalled, type Task } from "../tasks/task.ts";
 import { advancesOf } from "./advance.ts";
@@ -203,7 +204,9 @@ export class PartitionOwner {
       return;
     }
     this.#wantFull(false);
-    yield* this.#accept(batch);
+    // A batch waits from when it was stored, so that nothing between two spans is left out.
+    const { wallMs } = this.#context.moment();
+    yield* this.#accept(batch, Math.min(record.timeUnixMs, wallMs));
   }
 
   *#whyIgnored(batch: WholeBatch): Task<string | undefined> {
@@ -217,9 +220,8 @@ export class PartitionOwner {
     return (yield* this.#ports.hasCommit(batch.inputs)) ? undefined : "unknown-commit";
   }
 
-  *#accept(batch: WholeBatch): Task<void> {
+  *#accept(batch: WholeBatch, sinceUnixMs: number): Task<void> {
     const { moment } = this.#context;
-    const startUnixMs = moment().wallMs;
     const belongs = (workload: string) =>
       this.#log.heads.has(workload) ||
       (WORKLOAD.test(workload) && partitionOf(workload) === this.#partition);
@@ -234,7 +236,7 @@ export class PartitionOwner {
       inputs: batch.inputs,
       before: this.#log.rendered,
       rendered: { streamCreatedUnixNs: this.#renderedCreated, sequence: batch.sequence },
-      timeUnixMs: startUnixMs,
+      timeUnixMs: moment().wallMs,
     };
     for (const record of batchRecords(frame, advances)) {
       yield* this.#store(record, trace);
@@ -250,9 +252,13 @@ export class PartitionOwner {
         name: "version",
         trace,
         parent: batch.trace,
-        startUnixMs,
+        startUnixMs: sinceUnixMs,
         endUnixMs: moment().wallMs,
-        attributes: { partition: this.#partition, advances: advances.advances.length },
+        attributes: {
+          "ringwall.partition": this.#partition,
+          "ringwall.commit": toHex(batch.inputs.commitId),
+          "ringwall.advances": advances.advances.length,
+        },
       });
     }
   }

@@ -16,9 +16,9 @@ export function fullScript(ruleset: Ruleset): string {
 }
 
 /**
- * The same script with at most `elements` of each set: what nft has to say about a policy lies in
- * its frame, and elements are written from parsed addresses only. So a check need not cost as much as
- * the load, which is all or nothing anyway.
+ * The same script with at most `elements` of each set. What nft has to say about a policy lies in its
+ * frame, and elements are written from parsed addresses only; so a check need not cost as much as the
+ * load, which is all or nothing anyway.
  */
 export function sampleScript(ruleset: Ruleset, elements: number): string {
   return script(ruleset, elements);
@@ -109,7 +109,12 @@ function difference(
   let head = 0;
   while (head < limit && before[head] === after[head]) head += 1;
   let tail = 0;
-  while (tail < limit - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
+  let last = before.length - 1;
+  const shift = after.length - before.length;
+  while (tail < limit - head && before[last] === after[last + shift]) {
+    tail += 1;
+    last -= 1;
+  }
   const old = new Set(before.slice(head, before.length - tail));
   const fresh = new Set(after.slice(head, after.length - tail));
   return {

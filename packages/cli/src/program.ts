@@ -1,7 +1,9 @@
 import { Command } from "commander";
 import { acceptStateCommand } from "./commands/accept-state.ts";
+import { agentCommand } from "./commands/agent.ts";
 import { applyCommand } from "./commands/apply.ts";
 import { completionCommand } from "./commands/completion.ts";
+import { demoCommand } from "./commands/demo.ts";
 import { devCommand } from "./commands/dev.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { getCommand } from "./commands/get.ts";
@@ -29,13 +31,20 @@ import type { CommandContext } from "./session.ts";
 type Make = (context: CommandContext) => Command;
 
 const GROUPS: readonly (readonly [string, readonly Make[]])[] = [
-  ["Try it:", [devCommand]],
+  ["Try it:", [devCommand, demoCommand]],
   ["Look:", [getCommand, statusCommand, historyCommand, showCommand, watchCommand, explainCommand]],
   ["Change:", [applyCommand, labelCommand, modeCommand, rollbackCommand]],
   ["Declare:", [renderCommand, planCommand, pullCommand, verifyCommand]],
   [
     "Operate:",
-    [workloadCommand, importCommand, leasesCommand, topologyCommand, acceptStateCommand],
+    [
+      agentCommand,
+      workloadCommand,
+      importCommand,
+      leasesCommand,
+      topologyCommand,
+      acceptStateCommand,
+    ],
   ],
   ["Other:", [lintCommand, completionCommand, versionCommand]],
 ];

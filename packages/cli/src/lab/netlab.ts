@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { CliError } from "../errors.ts";
 import { runTool } from "./tool.ts";
@@ -25,9 +27,12 @@ export class Netlab implements AsyncDisposable {
   readonly #prefix: string;
   readonly #hosts = new Map<string, LabHost>();
   #ports = 0;
+  // A second Ctrl-C leaves nothing behind.
+  readonly #endAtOnce = () => removeAtOnce(this.#prefix);
 
   private constructor(prefix: string) {
     this.#prefix = prefix;
+    process.once("exit", this.#endAtOnce);
   }
 
   /** Makes an empty lab; removes labs of processes that are gone. Throws CliError without root. */
@@ -83,8 +88,8 @@ export class Netlab implements AsyncDisposable {
   /** Gives the bridge itself an address, for what serves the hosts from its namespace. */
   async addSwitchAddress(address: string): Promise<void> {
     await this.#batch(this.switchNetns, [
-      `addr add ${address} dev ${BRIDGE}`,
-      `route add default dev ${BRIDGE}`,
+      `addr add ${address} dev ${BRIDGE} ${isV6(address) ? "nodad" : ""}`,
+      `${isV6(address) ? "-6 " : ""}route add default dev ${BRIDGE}`,
     ]);
   }
 
@@ -97,6 +102,7 @@ export class Netlab implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await removeNamespaces((name) => name.startsWith(`${this.#prefix}-`));
     this.#hosts.clear();
+    process.off("exit", this.#endAtOnce);
   }
 
   async #batch(netns: string, lines: readonly string[]): Promise<void> {
@@ -130,14 +136,26 @@ async function removeNamespaces(wanted: (name: string) => boolean): Promise<void
   const names = (await readdir(NETNS_DIRECTORY).catch(() => [])).filter(wanted);
   for (const name of names) {
     const pids = await runTool("ip", ["netns", "pids", name]).catch(() => "");
-    for (const pid of pids.split("\n").filter((text) => text !== "")) {
-      try {
-        process.kill(Number(pid), "SIGKILL");
-      } catch {
-        // It has ended already.
-      }
-    }
+    for (const pid of pids.split("\n").filter((text) => text !== "")) end(Number(pid));
     await runTool("ip", ["netns", "del", name]).catch(() => undefined);
+  }
+}
+
+/** The same without waiting for anything: the process is about to end. */
+function removeAtOnce(prefix: string): void {
+  const names = existsSync(NETNS_DIRECTORY) ? readdirSync(NETNS_DIRECTORY) : [];
+  for (const name of names.filter((each) => each.startsWith(`${prefix}-`))) {
+    const { stdout } = spawnSync("ip", ["netns", "pids", name], { encoding: "utf8" });
+    for (const pid of (stdout ?? "").split("\n").filter((text) => text !== "")) end(Number(pid));
+    spawnSync("ip", ["netns", "del", name]);
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended already.
   }
 }
 

@@ -6,6 +6,7 @@ export default defineConfig({
       "packages/*/src/**/*.test.ts",
       "services/*/src/**/*.test.ts",
       "test/declared/**/*.test.ts",
+      "test/differential/**/*.test.ts",
       "test/e2e/**/*.test.ts",
       "test/telemetry/**/*.test.ts",
       "test/vectors/**/*.test.ts",

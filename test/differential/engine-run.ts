@@ -49,6 +49,15 @@ export class EngineRun {
     }
   }
 
+  /** Fails unless every head is what the full render gave. */
+  checkDigests(digests: ReadonlyMap<string, string>): void {
+    assert.deepEqual([...this.#heads.keys()].sort(), [...digests.keys()].sort(), "workloads");
+    for (const [id, digest] of digests) {
+      const head = this.#heads.get(id);
+      assert.equal(head?.kind === "body" ? head.digest : head?.reason, digest, `head of ${id}`);
+    }
+  }
+
   #take(changes: BodyChanges): void {
     const before = this.#bodies;
     for (const id of changes.removed) {

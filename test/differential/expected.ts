@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { type Head, type Outcome, renderAll } from "@ringwall/render";
-import { content } from "@ringwall/rendered";
+import { type Head, type Outcome, refusalText, renderAll } from "@ringwall/render";
+import { bodyDigest, content } from "@ringwall/rendered";
 import { type OracleBody, renderByDefinition } from "../oracle/render.ts";
 import type { SourceState } from "./source-state.ts";
 
@@ -24,6 +24,18 @@ export function expectedOf({ configuration, workloads }: SourceState): Expected 
     assertSameObjects(objects, body?.objects ?? new Map());
   }
   return { bodies, outcomes, skippedRows };
+}
+
+/** What the full render gives for inputs that are too many for the definitions: digest or refusal. */
+export function renderedDigests({ configuration, workloads }: SourceState): Map<string, string> {
+  const digests = new Map<string, string>();
+  for (const [id, outcome] of renderAll(configuration, workloads.values())) {
+    digests.set(
+      id,
+      "policy" in outcome ? bodyDigest(outcome.policy) : refusalText(outcome.refused),
+    );
+  }
+  return digests;
 }
 
 /** The head that a body of the definitions has. */

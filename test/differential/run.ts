@@ -1,12 +1,16 @@
 /**
  * `pnpm differential --histories N --seed S` runs N random histories, the first with seed S, through
- * the engine in every expansion, and ends with `N passed, M failed`.
+ * the engine in every expansion, and after each hundred a larger estate; ends with
+ * `N passed, M failed`.
  */
 import { parseArgs } from "node:util";
+import { checkChurn } from "./check-churn.ts";
 import { checkHistory } from "./check-history.ts";
 
 /** Failures that are printed whole. */
 const PRINTED_FAILURES = 5;
+/** Histories between two larger estates. */
+const HISTORIES_PER_CHURN = 100;
 
 const { values } = parseArgs({
   options: {
@@ -22,10 +26,21 @@ if (!Number.isInteger(histories) || !Number.isInteger(first) || histories < 1) {
 }
 
 process.stdout.write(`histories ${histories}, seeds ${first} to ${first + histories - 1}\n`);
+let passed = 0;
 let failed = 0;
 for (let index = 0; index < histories; index++) {
+  run(() => checkHistory(first + index));
+  if (index % HISTORIES_PER_CHURN === 0) {
+    run(() => checkChurn(first + index));
+  }
+}
+process.stdout.write(`${passed} passed, ${failed} failed\n`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+function run(check: () => void): void {
   try {
-    checkHistory(first + index);
+    check();
+    passed += 1;
   } catch (error) {
     failed += 1;
     if (failed <= PRINTED_FAILURES) {
@@ -33,5 +48,3 @@ for (let index = 0; index < histories; index++) {
     }
   }
 }
-process.stdout.write(`${histories - failed} passed, ${failed} failed\n`);
-process.exitCode = failed > 0 ? 1 : 0;

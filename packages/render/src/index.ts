@@ -50,7 +50,6 @@ export {
   type RuleVerdict,
 } from "./explain/explain-connection.ts";
 export { type Finding, type FindingRule, refuses, sortFindings } from "./finding.ts";
-export { FullSource } from "./full/full-source.ts";
 export { type Refusal, refusalText } from "./full/refusal.ts";
 export {
   MODES,

@@ -8,7 +8,7 @@ import {
   TraceJoin,
 } from "@ringwall/actor";
 import { PARTITIONS, partitionOf } from "@ringwall/bus";
-import { type BodySource, type Configuration, FullSource } from "@ringwall/render";
+import { type BodySource, type Configuration, Engine } from "@ringwall/render";
 import { type Inputs, InputsSchema } from "@ringwall/wire";
 import { ConfigFeed } from "./config/config-feed.ts";
 import { HeadTree } from "./config/head-tree.ts";
@@ -43,7 +43,7 @@ export class Life {
   readonly #registry: RegistryFeed;
   readonly #tree: HeadTree;
   readonly #gate: Gate;
-  readonly #source: BodySource = new FullSource();
+  readonly #source: BodySource = new Engine();
   readonly #content: ContentStore;
   readonly #evidence = new Evidence();
   readonly #heads = new Heads();

@@ -23,7 +23,11 @@ export function changedUnits<T>(
     head += 1;
   }
   let tail = 0;
-  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) {
+  const longer = after.length - before.length;
+  for (let at = before.length - 1; at >= head && at + longer >= head; at--) {
+    if (before[at] !== after[at + longer]) {
+      break;
+    }
     tail += 1;
   }
   const gone = new Map<string, T>();

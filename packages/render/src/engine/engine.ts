@@ -27,8 +27,6 @@ export class Engine implements BodySource {
   #pending = new Pending();
   #running: Generator<void, BodyChanges> | undefined;
   #progress: Progress = { phase: "reading", done: 0, total: 0 };
-  /** Workloads that left, whose numbers are free once the changes that name them are used up. */
-  #departed: number[] = [];
   /** Workloads and cells that moved in the present flush, and their classes before, + 1. */
   readonly #movedWorkloads = new Marks();
   readonly #movedCells = new Marks();
@@ -45,7 +43,7 @@ export class Engine implements BodySource {
     if (this.#running === undefined) {
       const pending = this.#pending;
       this.#pending = new Pending();
-      this.#progress = { phase: "reading", done: 0, total: pending.workloads.size };
+      this.#progress = { phase: "reading", done: 0, total: pending.workloads.length };
       this.#running = this.#flush(pending);
     }
   }
@@ -74,10 +72,7 @@ export class Engine implements BodySource {
   *#flush(pending: Pending): Generator<void, BodyChanges> {
     const state = this.#state;
     state.settle();
-    for (const workload of this.#departed) {
-      state.fleet.free(workload);
-    }
-    this.#departed = [];
+    state.fleet.sweep();
     const { configuration, workloads } = pending;
     if (configuration !== undefined) {
       state.followInventory(configuration);
@@ -103,19 +98,19 @@ export class Engine implements BodySource {
   *#followWorkloads(workloads: Pending["workloads"]): Generator<void, void> {
     const { fleet } = this.#state;
     let done = 0;
-    for (const [id, spec] of workloads) {
-      if (spec === undefined) {
-        fleet.remove(id);
+    for (const change of workloads) {
+      if (change.kind === "removal") {
+        fleet.remove(change.id);
       } else {
-        fleet.put(spec);
+        fleet.put(change.workload);
       }
       done += 1;
       if (done % WORKLOADS_PER_STEP === 0) {
-        this.#progress = { phase: "reading", done, total: workloads.size };
+        this.#progress = { phase: "reading", done, total: workloads.length };
         yield;
       }
     }
-    this.#progress = { phase: "reading", done, total: workloads.size };
+    this.#progress = { phase: "reading", done, total: workloads.length };
   }
 
   /** Puts cells into their classes; gives the cells that are in another one now. */
@@ -228,17 +223,21 @@ export class Engine implements BodySource {
     rendered: readonly PolicyClass[],
   ): Generator<void, BodyChanges> {
     const { bodies, buckets, classes, deltas, fleet } = this.#state;
-    const gatherer = new StepGatherer();
+    const gatherer = new StepGatherer({
+      nameOf: (workload) => fleet.name(workload),
+      encode: (from, to) => deltas.encode(from, to),
+    });
     const removed: string[] = [];
     for (const workload of moved) {
       const from = classes.at(this.#workloadFrom.at(workload) - 1);
       const to = classes.ofCell(fleet.cells.of(workload));
       if (to === undefined) {
-        this.#departed.push(workload);
-        removed.push(fleet.name(workload));
+        if (from !== undefined) {
+          removed.push(fleet.name(workload));
+        }
       } else {
         const before = from === undefined ? undefined : bodies.headBefore(from);
-        gatherer.stepOf(from, before, to)?.workloads.push(workload);
+        gatherer.stepOf(from, before, to)?.add(workload);
       }
     }
     yield;
@@ -257,25 +256,19 @@ export class Engine implements BodySource {
         }
       }
     }
-    return new GatheredChanges({
-      steps: gatherer.steps,
-      removed,
-      skippedRows: buckets.skipped,
-      nameOf: (workload) => fleet.name(workload),
-      encode: (from, to) => deltas.encode(from, to),
-    });
+    return new GatheredChanges(gatherer.steps, removed, buckets.skipped);
   }
 
   #gatherCell(cell: number, from: PolicyClass, to: PolicyClass, gatherer: StepGatherer): void {
     const { cells } = this.#state.fleet;
-    const workloads = gatherer.stepOf(from, this.#state.bodies.headBefore(from), to)?.workloads;
-    if (workloads === undefined) {
+    const step = gatherer.stepOf(from, this.#state.bodies.headBefore(from), to);
+    if (step === undefined) {
       return;
     }
     for (let index = cells.memberCount(cell) - 1; index >= 0; index--) {
       const workload = cells.memberAt(cell, index);
       if (!this.#movedWorkloads.has(workload)) {
-        workloads.push(workload);
+        step.add(workload);
       }
     }
   }

@@ -1,22 +1,19 @@
 import type { SourceChange } from "../body-source.ts";
-import type { Configuration, WorkloadSpec } from "../model.ts";
+import type { Configuration } from "../model.ts";
 
-/** Changes that wait for the next flush. Of several to one workload only the last one counts. */
+/** A change of one workload. */
+export type WorkloadChange = Exclude<SourceChange, { kind: "configuration" }>;
+
+/** Changes that wait for the next flush, in their order. Only the last configuration counts. */
 export class Pending {
-  readonly workloads = new Map<string, WorkloadSpec | undefined>();
+  readonly workloads: WorkloadChange[] = [];
   configuration: Configuration | undefined;
 
   take(change: SourceChange): void {
-    switch (change.kind) {
-      case "configuration":
-        this.configuration = change.configuration;
-        break;
-      case "workload":
-        this.workloads.set(change.workload.id, change.workload);
-        break;
-      case "removal":
-        this.workloads.set(change.id, undefined);
-        break;
+    if (change.kind === "configuration") {
+      this.configuration = change.configuration;
+    } else {
+      this.workloads.push(change);
     }
   }
 }

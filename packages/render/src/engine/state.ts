@@ -72,7 +72,7 @@ export class EngineState {
 
   constructor() {
     const sets = { peers: this.peers.sets, endpoints: this.buckets.sets };
-    this.bodies = new Bodies(sets, (index) => this.classes.at(index));
+    this.bodies = new Bodies(sets);
     this.deltas = new Deltas(this.texts, sets);
   }
 
@@ -124,10 +124,10 @@ export class EngineState {
     this.peers.sets.settle();
     this.buckets.sets.settle();
     this.deltas.settle();
-    this.bodies.settle();
     for (const policyClass of this.classes.sweep()) {
       this.bodies.drop(policyClass);
     }
+    this.bodies.settle();
     this.lists.sweep();
     this.book.sweep();
     this.peers.sweep();

@@ -2,6 +2,8 @@ import type { Configuration, SourceChange, WorkloadSpec } from "@ringwall/render
 import { Chance } from "./chance.ts";
 import {
   GROUP_NAMES,
+  type Pool,
+  poolOf,
   ROUTE_NAMES,
   RULESET_NAMES,
   randomGroup,
@@ -14,7 +16,6 @@ import {
   randomWorkload,
   SERVICE_NAMES,
   UNIT_NAMES,
-  WORKLOAD_IDS,
 } from "./small-estate.ts";
 
 type Lists = { -readonly [List in keyof Configuration]: Configuration[List] };
@@ -22,6 +23,7 @@ type Lists = { -readonly [List in keyof Configuration]: Configuration[List] };
 /** A small estate that changes at random: workloads come, go and change, units are edited. */
 export class HistoryWriter {
   readonly #chance: Chance;
+  readonly #pool: Pool;
   readonly #workloads = new Map<string, WorkloadSpec>();
   #configuration: Configuration = {
     rulesets: [],
@@ -31,16 +33,19 @@ export class HistoryWriter {
     inventory: [],
   };
 
-  constructor(seed: number) {
+  /** At most so many workloads, 8 by default. */
+  constructor(seed: number, workloads = 8) {
     this.#chance = new Chance(seed);
+    this.#pool = poolOf(workloads);
   }
 
   /** Everything at the beginning, one change for each thing. */
   begin(): SourceChange[] {
     const chance = this.#chance;
     const changes: SourceChange[] = [];
-    for (const id of chance.shuffled(WORKLOAD_IDS).slice(0, chance.between(2, 8))) {
-      changes.push(this.#put(randomWorkload(id, chance)));
+    const { ids } = this.#pool;
+    for (const id of chance.shuffled(ids).slice(0, chance.between(2, ids.length))) {
+      changes.push(this.#put(randomWorkload(id, this.#pool, chance)));
     }
     this.#configuration = {
       rulesets: chance
@@ -60,7 +65,7 @@ export class HistoryWriter {
   next(): SourceChange {
     const chance = this.#chance;
     if (chance.happens(0.6)) {
-      return this.#changeWorkload(chance.pick(WORKLOAD_IDS));
+      return this.#changeWorkload(chance.pick(this.#pool.ids));
     }
     this.#configuration = this.#editConfiguration();
     return { kind: "configuration", configuration: this.#configuration };
@@ -75,9 +80,9 @@ export class HistoryWriter {
     const chance = this.#chance;
     const known = this.#workloads.get(id);
     if (known === undefined) {
-      return this.#put(randomWorkload(id, chance));
+      return this.#put(randomWorkload(id, this.#pool, chance));
     }
-    const fresh = randomWorkload(id, chance);
+    const fresh = randomWorkload(id, this.#pool, chance);
     switch (chance.below(8)) {
       case 0:
         this.#workloads.delete(id);

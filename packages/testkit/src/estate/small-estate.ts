@@ -14,7 +14,6 @@ import type {
 import type { Chance } from "./chance.ts";
 
 /** Names and texts that small estates are made of: few, so that they meet. */
-export const WORKLOAD_IDS = ["a", "b", "c", "d", "e", "f", "g", "h"] as const;
 export const RULESET_NAMES = ["alpha", "beta", "gamma", "delta"] as const;
 export const SERVICE_NAMES = ["web", "dns", "db"] as const;
 export const GROUP_NAMES = ["office", "cloud"] as const;
@@ -22,7 +21,8 @@ export const ROUTE_NAMES = ["one", "two", "three"] as const;
 export const UNIT_NAMES = ["first", "second", "third"] as const;
 const OUTBOUNDS = ["shop/cart", "shop/pay", "ops/log"] as const;
 const LABELS = { app: ["web", "db", "job"], env: ["prod", "test"], zone: ["eu", "us"] } as const;
-const ADDRESSES = [
+/** Addresses of the smallest estates, in every form that a report may have. */
+const ODD_ADDRESSES = [
   "10.0.0.1",
   "10.0.0.2",
   "10.0.0.10",
@@ -43,11 +43,29 @@ const CIDRS = [
   "0.0.0.0/0",
 ] as const;
 
-export function randomWorkload(id: string, chance: Chance): WorkloadSpec {
+/** Ids and addresses that the workloads of an estate draw from. */
+export interface Pool {
+  readonly ids: readonly [string, ...string[]];
+  readonly addresses: readonly [string, ...string[]];
+}
+
+/** A pool for so many workloads; addresses are few enough that some are shared. */
+export function poolOf(workloads: number): Pool {
+  const plain = Array.from(
+    { length: workloads > ODD_ADDRESSES.length ? workloads * 2 : 0 },
+    (_, index) => `10.${index % 3}.${index >> 8}.${index & 255}`,
+  );
+  return {
+    ids: ["w0", ...Array.from({ length: workloads - 1 }, (_, index) => `w${index + 1}`)],
+    addresses: [...ODD_ADDRESSES, ...plain],
+  };
+}
+
+export function randomWorkload(id: string, { addresses }: Pool, chance: Chance): WorkloadSpec {
   return {
     id,
     labels: randomLabels(chance),
-    addresses: chance.some(ADDRESSES, 3),
+    addresses: Array.from({ length: chance.between(0, 3) }, () => chance.pick(addresses)),
     rows: Array.from({ length: chance.between(0, 2) }, () => randomRow(chance)),
     outbounds: chance.happens(0.5) ? chance.some(OUTBOUNDS, 3) : [],
     presence: chance.happens(0.7) ? "live" : chance.pick(["stale", "draining", "expired"] as const),
@@ -73,7 +91,7 @@ export function randomRow(chance: Chance): RowSpec {
   return {
     service: chance.pick(OUTBOUNDS),
     ...(chance.happens(0.3)
-      ? { address: chance.pick([...ADDRESSES, "10.0.0.0/24", "nowhere", ""]) }
+      ? { address: chance.pick([...ODD_ADDRESSES, "10.0.0.0/24", "nowhere", ""]) }
       : {}),
     port,
     ports,
@@ -131,7 +149,7 @@ export function randomRoute(name: string, chance: Chance): TrafficRouteSpec {
 /** A unit for one of the workloads, or for a selector. */
 export function randomUnit(name: string, chance: Chance): InventorySpec {
   // Each workload has one unit that can name it, so that no two speak for it.
-  const own = WORKLOAD_IDS[(UNIT_NAMES as readonly string[]).indexOf(name)] ?? "a";
+  const own = `w${(UNIT_NAMES as readonly string[]).indexOf(name)}`;
   return {
     name,
     ...(chance.happens(0.4) ? { workload: own } : { selector: randomSelector(chance) }),

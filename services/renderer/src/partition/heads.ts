@@ -32,8 +32,10 @@ export class Heads {
       touched.set(partition, (touched.get(partition) ?? new Set()).add(id));
       return this.#partitions[partition];
     };
-    for (const [id, head] of changes.heads) {
-      touch(id)?.set(id, head);
+    for (const { to, workloads } of changes.steps) {
+      for (const id of workloads) {
+        touch(id)?.set(id, to);
+      }
     }
     for (const id of changes.removed) {
       touch(id)?.delete(id);

@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
 import type { Head } from "../../body-source.ts";
-import { refusalText } from "../../full/refusal.ts";
+import { type Refusal, refusalText } from "../../full/refusal.ts";
 import { ByteWriter } from "../store/byte-writer.ts";
-import { DigestHolders, type Moment } from "../store/text-sets.ts";
+import { Ids } from "../store/ids.ts";
+import type { Moment } from "../store/text-sets.ts";
 import { writeManifest } from "./manifest.ts";
-import type { PolicyClass } from "./policy-class.ts";
+import type { KnownHead, PolicyClass } from "./policy-class.ts";
 import { type BodySets, refusalOf } from "./sizes.ts";
 
 /** Byte that a BodyManifest is hashed with. */
@@ -17,52 +18,59 @@ const BODY_TYPE = 3;
 export class Bodies {
   readonly #sets: BodySets;
   readonly #writer = new ByteWriter();
-  readonly #byDigest = new DigestHolders();
-  readonly #classAt: (index: number) => PolicyClass | undefined;
-  readonly #beforeByDigest = new Map<string, PolicyClass>();
-  /** Heads, before, of classes that were rendered in the present flush. */
-  readonly #before = new Map<PolicyClass, Head | undefined>();
+  readonly #ids = new Ids();
+  readonly #known = new Map<string, KnownHead>();
+  /** Heads that lost their last class; they live until the next flush, so that equal stays one. */
+  #unheld: KnownHead[] = [];
+  #flush = 1;
 
-  constructor(sets: BodySets, classAt: (index: number) => PolicyClass | undefined) {
+  constructor(sets: BodySets) {
     this.#sets = sets;
-    this.#classAt = classAt;
   }
 
   /** Renders a class; true if it has another head now. */
   render(policyClass: PolicyClass): boolean {
     const before = policyClass.head;
     const head = this.#headOf(policyClass);
-    this.#before.set(policyClass, before);
-    policyClass.head = head;
-    if (before !== undefined && sameHead(before, head)) {
-      policyClass.head = before;
+    policyClass.headBefore = before;
+    policyClass.renderedIn = this.#flush;
+    if (head === before) {
       return false;
     }
-    if (before?.kind === "body") {
-      this.#byDigest.remove(before.digest, policyClass.index);
-      this.#beforeByDigest.set(before.digest, policyClass);
+    policyClass.head = head;
+    if (head.holder === undefined) {
+      head.holder = policyClass;
+    } else {
+      head.others ??= new Set();
+      head.others.add(policyClass);
     }
-    if (head.kind === "body") {
-      this.#byDigest.add(head.digest, policyClass.index);
+    if (before !== undefined) {
+      this.#letGo(before, policyClass);
     }
     return true;
   }
 
   /** Head of a class before the present flush. */
-  headBefore(policyClass: PolicyClass): Head | undefined {
-    return this.#before.has(policyClass) ? this.#before.get(policyClass) : policyClass.head;
+  headBefore(policyClass: PolicyClass): KnownHead | undefined {
+    return policyClass.renderedIn === this.#flush ? policyClass.headBefore : policyClass.head;
   }
 
   /** Forgets what classes were before the flush that ended. */
   settle(): void {
-    this.#before.clear();
-    this.#beforeByDigest.clear();
+    this.#flush += 1;
+    for (const known of this.#unheld) {
+      known.former = undefined;
+      if (known.holder === undefined && this.#known.delete(keyOf(known.head))) {
+        this.#ids.give(known.id);
+      }
+    }
+    this.#unheld = [];
   }
 
   /** Forgets a class. */
-  drop({ index, head }: PolicyClass): void {
-    if (head?.kind === "body") {
-      this.#byDigest.remove(head.digest, index);
+  drop(policyClass: PolicyClass): void {
+    if (policyClass.head !== undefined) {
+      this.#letGo(policyClass.head, policyClass);
     }
   }
 
@@ -95,37 +103,74 @@ export class Bodies {
   }
 
   #find(digest: string): { policyClass: PolicyClass; moment: Moment } | undefined {
-    const policyClass = this.#classAt(this.#byDigest.first(digest) ?? -1);
-    if (policyClass !== undefined) {
-      // Its sets may have changed already in a flush that has not come to it.
-      return { policyClass, moment: this.#before.has(policyClass) ? "now" : "before" };
+    let former: PolicyClass | undefined;
+    for (const weaker of [false, true]) {
+      const known = this.#known.get(bodyKey(digest, weaker));
+      const policyClass = known?.holder;
+      if (policyClass !== undefined) {
+        // Its sets may have changed already in a flush that has not come to it.
+        return { policyClass, moment: policyClass.renderedIn === this.#flush ? "now" : "before" };
+      }
+      former ??= known?.former;
     }
-    const before = this.#beforeByDigest.get(digest);
-    return before === undefined ? undefined : { policyClass: before, moment: "before" };
+    return former === undefined ? undefined : { policyClass: former, moment: "before" };
   }
 
-  #headOf(policyClass: PolicyClass): Head {
+  #headOf(policyClass: PolicyClass): KnownHead {
     const { mode, weaker } = policyClass.mode;
     const refusal = refusalOf(policyClass, this.#sets);
     if (refusal !== undefined) {
-      return { kind: "refused", reason: refusalText(refusal), mode, weaker };
+      return this.#intern(refusedHead(refusal, policyClass));
     }
     this.#writer.byte(BODY_TYPE);
     writeManifest(policyClass, "now", this.#sets, this.#writer);
     const digest = hash("sha256", this.#writer.view(), "hex");
     this.#writer.reset();
-    return { kind: "body", digest, mode, weaker };
+    return (
+      this.#known.get(bodyKey(digest, weaker)) ??
+      this.#intern({ kind: "body", digest, mode, weaker })
+    );
+  }
+
+  #intern(head: Head): KnownHead {
+    const key = keyOf(head);
+    let known = this.#known.get(key);
+    if (known === undefined) {
+      const id = this.#ids.take();
+      known = { id, head, holder: undefined, others: undefined, former: undefined };
+      this.#known.set(key, known);
+    }
+    return known;
+  }
+
+  #letGo(known: KnownHead, policyClass: PolicyClass): void {
+    if (known.others?.delete(policyClass) || known.holder !== policyClass) {
+      return;
+    }
+    const [next] = known.others ?? [];
+    known.holder = next;
+    if (next === undefined) {
+      known.former = policyClass;
+      this.#unheld.push(known);
+    } else {
+      known.others?.delete(next);
+    }
   }
 }
 
-/** True if two heads say the same. */
-export function sameHead(a: Head, b: Head): boolean {
-  return (
-    a.kind === b.kind &&
-    a.mode === b.mode &&
-    a.weaker === b.weaker &&
-    (a.kind === "body" ? a.digest : a.reason) === (b.kind === "body" ? b.digest : b.reason)
-  );
+function refusedHead(refusal: Refusal, { mode: { mode, weaker } }: PolicyClass): Head {
+  return { kind: "refused", reason: refusalText(refusal), mode, weaker };
+}
+
+/** A body's mode is part of its digest. */
+function bodyKey(digest: string, weaker: boolean): string {
+  return weaker ? `${digest} weaker` : digest;
+}
+
+function keyOf(head: Head): string {
+  return head.kind === "body"
+    ? bodyKey(head.digest, head.weaker)
+    : `refused ${head.mode} ${head.weaker} ${head.reason}`;
 }
 
 function toHex(binary: string): string {

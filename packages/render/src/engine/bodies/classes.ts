@@ -157,7 +157,15 @@ export class Classes {
     if (!this.#keys.created && known !== undefined) {
       return known;
     }
-    const policyClass = { index, list, mode, routes, head: undefined };
+    const policyClass: PolicyClass = {
+      index,
+      list,
+      mode,
+      routes,
+      head: undefined,
+      headBefore: undefined,
+      renderedIn: 0,
+    };
     this.#classes[index] = policyClass;
     this.#base.lists.keep(list);
     this.#base.decisions.keepList(routes);

@@ -73,7 +73,7 @@ export class Deltas {
     walk(from.routes.decisions, to.routes.decisions, outboundOf, (before, after) => {
       this.#changeRoute(before, after);
     });
-    return writer.take();
+    return writer.takeBriefly();
   }
 
   #changeRule(before: PlannedRule | undefined, after: PlannedRule | undefined): void {

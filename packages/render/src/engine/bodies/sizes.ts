@@ -20,7 +20,10 @@ const PORT_BYTES = 16;
 /** The first limit that a body breaks. Nothing is encoded for it. */
 export function refusalOf(policyClass: PolicyClass, sets: BodySets): Refusal | undefined {
   const { rulesets } = policyClass.list;
-  const count = rulesets.reduce((sum, { rules }) => sum + rules.length, 0);
+  let count = 0;
+  for (const { rules } of rulesets) {
+    count += rules.length;
+  }
   const tooMany = above("rulesPerPolicy", count);
   if (tooMany !== undefined) {
     return tooMany;

@@ -188,9 +188,10 @@ export class LabelIndex {
         this.#pairs.hold(items[at + index] ?? 0);
       }
     }
-    const clause = this.#anchors.hang(selector);
-    for (let index = 0; index < clause.length; index++) {
-      const pair = clause[index] ?? 0;
+    this.#anchors.hang(selector);
+    const anchored = this.#anchors.clauseOf(selector);
+    for (let index = 1; anchored >= 0 && index <= this.#selectors.at(selector, anchored); index++) {
+      const pair = this.#selectors.at(selector, anchored + index);
       const holders = this.#holders.length(pair);
       for (let place = 0; place < holders; place++) {
         const set = this.#holders.at(pair, place);
@@ -254,6 +255,9 @@ export class LabelIndex {
     if (keys.some((key) => spec[key]?.length === 0)) {
       return 0;
     }
+    if (keys.every((key) => spec[key]?.length === 1)) {
+      return this.#readSingles(spec, keys);
+    }
     const clauses = keys.map((key) => this.#clauseOf(key, spec[key] ?? []));
     clauses.sort((a, b) => (a[0] ?? 0) - (b[0] ?? 0));
     let length = 0;
@@ -264,6 +268,19 @@ export class LabelIndex {
       }
     }
     return length;
+  }
+
+  /** Clauses of one value each, as most selectors have. */
+  #readSingles(spec: SelectorSpec, keys: readonly string[]): number {
+    keys.forEach((key, index) => {
+      this.#write(index, this.#pairs.intern(key, spec[key]?.[0] ?? ""));
+    });
+    this.#sortScratch(0, keys.length);
+    for (let index = keys.length - 1; index >= 0; index--) {
+      this.#write(2 * index + 1, this.#scratch[index] ?? 0);
+      this.#write(2 * index, 1);
+    }
+    return 2 * keys.length;
   }
 
   #clauseOf(key: string, values: readonly string[]): number[] {

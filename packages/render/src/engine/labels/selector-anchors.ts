@@ -39,21 +39,27 @@ export class SelectorAnchors {
     return this.#hanging.at(pair, index);
   }
 
-  /** Hangs a selector and returns the pairs that it hangs on. */
-  hang(selector: number): Int32Array {
+  /** Where the clause that a selector hangs on begins in it; -1 if it hangs on nothing. */
+  clauseOf(selector: number): number {
+    return this.#clause.at(selector) - 1;
+  }
+
+  /** Hangs a selector. */
+  hang(selector: number): void {
     const clause = this.#rarest(selector);
     this.#clause.put(selector, clause + 1);
-    const pairs = this.#pairsOf(selector);
-    for (const pair of pairs) {
-      this.#hanging.push(pair, selector);
+    const { clauses } = this.#base;
+    for (let index = 1; clause >= 0 && index <= clauses.at(selector, clause); index++) {
+      this.#hanging.push(clauses.at(selector, clause + index), selector);
     }
-    return pairs;
   }
 
   /** Takes a selector off its pairs. */
   takeDown(selector: number): void {
-    for (const pair of this.#pairsOf(selector)) {
-      this.#remove(pair, selector);
+    const { clauses } = this.#base;
+    const clause = this.clauseOf(selector);
+    for (let index = 1; clause >= 0 && index <= clauses.at(selector, clause); index++) {
+      this.#remove(clauses.at(selector, clause + index), selector);
     }
     this.#clause.put(selector, 0);
   }
@@ -94,16 +100,6 @@ export class SelectorAnchors {
       }
     }
     return rarest;
-  }
-
-  #pairsOf(selector: number): Int32Array {
-    const { clauses } = this.#base;
-    const clause = this.#clause.at(selector) - 1;
-    if (clause < 0) {
-      return new Int32Array(0);
-    }
-    const start = clauses.start(selector) + clause + 1;
-    return clauses.items.slice(start, start + clauses.at(selector, clause));
   }
 
   #remove(pair: number, selector: number): void {

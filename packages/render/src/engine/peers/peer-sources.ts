@@ -1,17 +1,10 @@
-import type { SelectorSpec } from "../../model.ts";
+import type { PeerSpec } from "../../model.ts";
 import type { LabelIndex } from "../labels/label-index.ts";
 import { Column } from "../store/column.ts";
 import { Ids } from "../store/ids.ts";
 import { Links } from "../store/links.ts";
 import { Sequences } from "../store/sequences.ts";
 import type { TextTable } from "../store/text-table.ts";
-
-/** Who may connect by one rule, as authored. */
-export interface PeerTerms {
-  readonly selectors: readonly SelectorSpec[];
-  readonly groups: readonly string[];
-  readonly cidrs: readonly string[];
-}
 
 interface Group {
   readonly id: number;
@@ -29,6 +22,7 @@ export class PeerSources {
   readonly #texts: TextTable;
   /** Number of selectors, those, number of groups, those, then prefixes; each in order. */
   readonly #terms = new Sequences();
+  readonly #scratch: number[] = [];
   readonly #references = new Column();
   #unused: number[] = [];
   readonly #bySelector = new Links();
@@ -47,33 +41,46 @@ export class PeerSources {
     return this.#terms.bound;
   }
 
-  /** Takes a reference to the source of these terms. */
-  hold({ selectors, groups, cidrs }: PeerTerms): number {
-    const selectorIds = distinct(selectors.map((spec) => this.#labels.holdSelector(spec)));
-    const groupIds = distinct(groups.map((name) => this.#groupOf(name).id));
-    const prefixes = distinct(cidrs.map((cidr) => this.#texts.holdCidr(cidr)));
-    const source = this.#terms.intern([
-      selectorIds.values.length,
-      ...selectorIds.values,
-      groupIds.values.length,
-      ...groupIds.values,
-      ...prefixes.values,
-    ]);
+  /** Takes a reference to the source of these peers. */
+  hold(peers: readonly PeerSpec[]): number {
+    const selectors: number[] = [];
+    const groups: number[] = [];
+    const prefixes: number[] = [];
+    for (const { workloads, addressGroup, cidr } of peers) {
+      if (workloads !== undefined) {
+        addOnce(this.#labels.holdSelector(workloads), selectors, (selector) => {
+          this.#labels.releaseSelector(selector);
+        });
+      }
+      if (addressGroup !== undefined) {
+        addOnce(this.#groupOf(addressGroup).id, groups, () => {});
+      }
+      if (cidr !== undefined) {
+        addOnce(this.#texts.holdCidr(cidr), prefixes, (prefix) => {
+          this.#texts.release(prefix);
+        });
+      }
+    }
+    const terms = this.#scratch;
+    terms.length = 0;
+    terms.push(selectors.length, ...sorted(selectors), groups.length, ...sorted(groups));
+    terms.push(...sorted(prefixes));
+    const source = this.#terms.intern(terms);
     if (this.#terms.created) {
       this.#references.put(source, 0);
-      for (const selector of selectorIds.values) {
+      for (const selector of selectors) {
         this.#bySelector.link(selector, source);
       }
-      for (const group of groupIds.values) {
+      for (const group of groups) {
         this.#byGroup.link(group, source);
       }
-    }
-    const known = !this.#terms.created;
-    for (const selector of known ? selectorIds.all : selectorIds.repeated) {
-      this.#labels.releaseSelector(selector);
-    }
-    for (const prefix of known ? prefixes.all : prefixes.repeated) {
-      this.#texts.release(prefix);
+    } else {
+      for (const selector of selectors) {
+        this.#labels.releaseSelector(selector);
+      }
+      for (const prefix of prefixes) {
+        this.#texts.release(prefix);
+      }
     }
     this.#references.add(source, 1);
     return source;
@@ -229,20 +236,15 @@ export class PeerSources {
 
 const NOTHING: ReadonlySet<number> = new Set();
 
-interface Distinct {
-  /** Each value once, in order. */
-  readonly values: readonly number[];
-  readonly all: readonly number[];
-  /** Values beyond the first of each. */
-  readonly repeated: readonly number[];
+/** Adds a value unless it is there; what was held for nothing is released. */
+function addOnce(value: number, values: number[], release: (value: number) => void): void {
+  if (values.includes(value)) {
+    release(value);
+  } else {
+    values.push(value);
+  }
 }
 
-function distinct(all: readonly number[]): Distinct {
-  if (all.length < 2) {
-    return { values: all, all, repeated: [] };
-  }
-  const sorted = all.toSorted((a, b) => a - b);
-  const values = sorted.filter((value, index) => value !== sorted[index - 1]);
-  const repeated = sorted.filter((value, index) => value === sorted[index - 1]);
-  return { values, all, repeated };
+function sorted(values: number[]): number[] {
+  return values.length < 2 ? values : values.sort((a, b) => a - b);
 }

@@ -108,7 +108,13 @@ export class RuleLists {
     if (!this.#keys.created && known !== undefined) {
       return known;
     }
-    const rulesets = indexes.flatMap((each) => this.#book.ruleset(each) ?? []);
+    const rulesets: Ruleset[] = [];
+    for (const each of indexes) {
+      const ruleset = this.#book.ruleset(each);
+      if (ruleset !== undefined) {
+        rulesets.push(ruleset);
+      }
+    }
     if (rulesets.length > 1) {
       rulesets.sort((a, b) => compareBytes(a.spec.name, b.spec.name));
     }

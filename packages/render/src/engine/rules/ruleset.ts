@@ -33,31 +33,35 @@ export function planRules(
   services: ReadonlyMap<string, readonly EntrySpec[]>,
   sources: PeerSources,
 ): PlannedRule[] {
-  return spec.rules.filter(isRendered).flatMap((rule) => {
-    const byProtocol = [...portsByProtocol(ruleEntries(rule, services))];
-    if (byProtocol.length === 0) {
-      return [];
+  const planned: PlannedRule[] = [];
+  for (const rule of spec.rules) {
+    if (!isRendered(rule)) {
+      continue;
     }
-    const terms = {
-      selectors: rule.peers.flatMap(({ workloads }) =>
-        workloads === undefined ? [] : [workloads],
-      ),
-      groups: rule.peers.flatMap(({ addressGroup }) => addressGroup ?? []),
-      cidrs: rule.peers.flatMap(({ cidr }) => cidr ?? []),
-    };
-    const id = authoredRuleId(spec.name, rule);
-    return byProtocol.map(([protocol, ports]) => ({
-      id: ruleId(id, protocol),
-      protocol,
-      ports: canonicalPorts(ports),
-      source: sources.hold(terms),
-    }));
-  });
+    let id: string | undefined;
+    for (const [protocol, ports] of portsByProtocol(ruleEntries(rule, services))) {
+      id ??= authoredRuleId(spec.name, rule);
+      planned.push({
+        id: ruleId(id, protocol),
+        protocol,
+        ports: canonicalPorts(ports),
+        source: sources.hold(rule.peers),
+      });
+    }
+  }
+  return planned;
 }
 
 /** Rules of several rulesets by id in byte order; of two with one id the later one stays. */
 export function joinRules(rulesets: readonly Ruleset[]): readonly PlannedRule[] {
-  const rules = rulesets.flatMap((ruleset) => ruleset.rules);
+  const [only] = rulesets;
+  if (only !== undefined && rulesets.length === 1 && only.rules.length === 1) {
+    return only.rules;
+  }
+  const rules: PlannedRule[] = [];
+  for (const ruleset of rulesets) {
+    rules.push(...ruleset.rules);
+  }
   rules.sort((a, b) => compareText(a.id, b.id));
   const repeated = rules.some((rule, index) => rule.id === rules[index + 1]?.id);
   return repeated ? rules.filter((rule, index) => rule.id !== rules[index + 1]?.id) : rules;

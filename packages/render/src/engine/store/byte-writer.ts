@@ -11,10 +11,6 @@ export class ByteWriter {
   #bytes = new Uint8Array(INITIAL_BYTES);
   #at = 0;
 
-  get length(): number {
-    return this.#at;
-  }
-
   /** One byte outside any field. */
   byte(value: number): void {
     this.#reserve(1);
@@ -84,18 +80,6 @@ export class ByteWriter {
     this.#at = at;
   }
 
-  /** Bytes as they are. */
-  raw(bytes: Uint8Array): void {
-    this.#reserve(bytes.length);
-    this.#bytes.set(bytes, this.#at);
-    this.#at += bytes.length;
-  }
-
-  /** A field that holds what follows, of a length that is known already. */
-  header(tag: number, length: number): void {
-    this.number(tag, length);
-  }
-
   /** Begins a message field. What is written until `end` is its content. */
   begin(tag: number): number {
     this.#reserve(NUMBER_BYTES);
@@ -124,6 +108,14 @@ export class ByteWriter {
   /** The bytes written so far, as memory of their own. Begins anew. */
   take(): Uint8Array<ArrayBuffer> {
     const taken = this.#bytes.slice(0, this.#at);
+    this.reset();
+    return taken;
+  }
+
+  /** `take` for bytes that live shortly: small ones share memory, which costs no allocation each. */
+  takeBriefly(): Uint8Array<ArrayBuffer> {
+    const taken = Buffer.allocUnsafe(this.#at);
+    taken.set(this.#bytes.subarray(0, this.#at));
     this.reset();
     return taken;
   }

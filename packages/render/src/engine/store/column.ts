@@ -1,8 +1,10 @@
+import { grown } from "./int-lists.ts";
+
 const INITIAL_LENGTH = 64;
 
 /** A growing column of 32-bit integers, one for each id. What was never put reads as 0. */
 export class Column {
-  #values = new Int32Array(INITIAL_LENGTH);
+  #values: Int32Array = new Int32Array(INITIAL_LENGTH);
 
   at(index: number): number {
     return this.#values[index] ?? 0;
@@ -10,7 +12,7 @@ export class Column {
 
   put(index: number, value: number): void {
     if (index >= this.#values.length) {
-      this.#grow(index + 1);
+      this.#values = grown(this.#values, index + 1);
     }
     this.#values[index] = value;
   }
@@ -20,11 +22,5 @@ export class Column {
     const sum = this.at(index) + amount;
     this.put(index, sum);
     return sum;
-  }
-
-  #grow(needed: number): void {
-    const larger = new Int32Array(Math.max(needed, Math.ceil(this.#values.length * 1.5)));
-    larger.set(this.#values);
-    this.#values = larger;
   }
 }

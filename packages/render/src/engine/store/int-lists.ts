@@ -1,6 +1,9 @@
-import { Column } from "./column.ts";
-
 const INITIAL_LENGTH = 256;
+/** A list's head: where its items begin, how many there are, how many have room. */
+const HEAD = 4;
+const START = 0;
+const LENGTH = 1;
+const ROOM = 2;
 const NONE = -1;
 /** Powers of two that a list's room can be. */
 const ROOMS = 31;
@@ -10,24 +13,23 @@ const ROOMS = 31;
  * was never written is empty. Room is a power of two and is used again once a list let go of it.
  */
 export class IntLists {
-  #items = new Int32Array(INITIAL_LENGTH);
+  #items: Int32Array = new Int32Array(INITIAL_LENGTH);
   #end = 0;
-  readonly #start = new Column();
-  readonly #length = new Column();
-  readonly #room = new Column();
+  /** Heads side by side, so that a list costs one cache line before its items. */
+  #heads: Int32Array = new Int32Array(HEAD * 64);
   /** First free place of each power of two; the next one stands in its first item. */
   readonly #free = new Int32Array(ROOMS).fill(NONE);
 
   length(list: number): number {
-    return this.#length.at(list);
+    return this.#heads[list * HEAD + LENGTH] ?? 0;
   }
 
   at(list: number, index: number): number {
-    return this.#items[this.#start.at(list) + index] ?? 0;
+    return this.#items[(this.#heads[list * HEAD + START] ?? 0) + index] ?? 0;
   }
 
   put(list: number, index: number, value: number): void {
-    this.#items[this.#start.at(list) + index] = value;
+    this.#items[(this.#heads[list * HEAD + START] ?? 0) + index] = value;
   }
 
   /** Every list's items; those of one list begin at `start`. Good until the next write. */
@@ -37,42 +39,43 @@ export class IntLists {
 
   /** Where a list's items begin. */
   start(list: number): number {
-    return this.#start.at(list);
+    return this.#heads[list * HEAD + START] ?? 0;
   }
 
   /** Appends a value and returns its place. */
   push(list: number, value: number): number {
-    const length = this.#length.at(list);
+    const length = this.length(list);
     this.#reserve(list, length + 1);
-    this.#items[this.#start.at(list) + length] = value;
-    this.#length.put(list, length + 1);
+    const head = list * HEAD;
+    this.#items[(this.#heads[head + START] ?? 0) + length] = value;
+    this.#heads[head + LENGTH] = length + 1;
     return length;
   }
 
   /** Inserts a value before an index; what follows moves up. */
   insert(list: number, index: number, value: number): void {
-    const length = this.#length.at(list);
+    const length = this.length(list);
     this.#reserve(list, length + 1);
-    const start = this.#start.at(list);
+    const start = this.start(list);
     this.#items.copyWithin(start + index + 1, start + index, start + length);
     this.#items[start + index] = value;
-    this.#length.put(list, length + 1);
+    this.#heads[list * HEAD + LENGTH] = length + 1;
   }
 
   /** Removes the value at an index; what follows moves down. */
   remove(list: number, index: number): void {
-    const length = this.#length.at(list);
-    const start = this.#start.at(list);
+    const length = this.length(list);
+    const start = this.start(list);
     this.#items.copyWithin(start + index, start + index + 1, start + length);
-    this.#length.put(list, length - 1);
+    this.#heads[list * HEAD + LENGTH] = length - 1;
   }
 
   /** Removes the value at an index; the last one takes its place and is returned. */
   swapOut(list: number, index: number): number {
-    const last = this.#length.at(list) - 1;
+    const last = this.length(list) - 1;
     const moved = this.at(list, last);
     this.put(list, index, moved);
-    this.#length.put(list, last);
+    this.#heads[list * HEAD + LENGTH] = last;
     return moved;
   }
 
@@ -82,53 +85,60 @@ export class IntLists {
       this.clear(list);
       return;
     }
-    this.#length.put(list, 0);
+    this.truncate(list);
     this.#reserve(list, length);
-    const start = this.#start.at(list);
+    const start = this.start(list);
     for (let index = 0; index < length; index++) {
       this.#items[start + index] = values[index] ?? 0;
     }
-    this.#length.put(list, length);
+    this.#heads[list * HEAD + LENGTH] = length;
   }
 
   /** Empties a list and lets go of its room. */
   clear(list: number): void {
-    const room = this.#room.at(list);
+    const room = this.#heads[list * HEAD + ROOM] ?? 0;
     if (room > 0) {
-      this.#release(this.#start.at(list), room);
-      this.#room.put(list, 0);
-      this.#length.put(list, 0);
+      this.#release(this.start(list), room);
+      this.#heads[list * HEAD + ROOM] = 0;
+      this.#heads[list * HEAD + LENGTH] = 0;
     }
   }
 
   /** Empties a list and keeps its room. */
   truncate(list: number): void {
-    this.#length.put(list, 0);
+    if (this.length(list) > 0) {
+      this.#heads[list * HEAD + LENGTH] = 0;
+    }
   }
 
   /** A copy of one list. */
   toArray(list: number): Int32Array<ArrayBuffer> {
-    const start = this.#start.at(list);
-    return this.#items.slice(start, start + this.#length.at(list));
+    const start = this.start(list);
+    return this.#items.slice(start, start + this.length(list));
   }
 
   /** Makes room for at least this many values. */
   #reserve(list: number, needed: number): void {
-    const room = this.#room.at(list);
+    const head = list * HEAD;
+    if (head + HEAD > this.#heads.length) {
+      this.#heads = grown(this.#heads, head + HEAD);
+    }
+    const room = this.#heads[head + ROOM] ?? 0;
     if (needed <= room) {
       return;
     }
-    const power = 32 - Math.clz32(needed - 1);
+    const power = needed === 1 ? 0 : 32 - Math.clz32(needed - 1);
     const start = this.#take(power);
-    const length = this.#length.at(list);
     if (room > 0) {
-      const before = this.#start.at(list);
-      this.#items.copyWithin(start, before, before + length);
+      const before = this.start(list);
+      const length = this.length(list);
+      for (let index = 0; index < length; index++) {
+        this.#items[start + index] = this.#items[before + index] ?? 0;
+      }
       this.#release(before, room);
     }
-    this.#start.put(list, start);
-    this.#room.put(list, 2 ** power);
-    this.#length.put(list, length);
+    this.#heads[head + START] = start;
+    this.#heads[head + ROOM] = 2 ** power;
   }
 
   #take(power: number): number {
@@ -140,9 +150,7 @@ export class IntLists {
     const start = this.#end;
     this.#end += 2 ** power;
     if (this.#end > this.#items.length) {
-      const larger = new Int32Array(Math.max(this.#end, Math.ceil(this.#items.length * 1.5)));
-      larger.set(this.#items);
-      this.#items = larger;
+      this.#items = grown(this.#items, this.#end);
     }
     return start;
   }
@@ -152,4 +160,11 @@ export class IntLists {
     this.#items[start] = this.#free[power] ?? NONE;
     this.#free[power] = start;
   }
+}
+
+/** The same values with room for at least so many. */
+export function grown(values: Int32Array, needed: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(Math.max(needed, Math.ceil(values.length * 1.5)));
+  larger.set(values);
+  return larger;
 }

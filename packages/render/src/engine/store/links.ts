@@ -1,16 +1,18 @@
-import { Column } from "./column.ts";
-import { IntLists } from "./int-lists.ts";
+import { grown, IntLists } from "./int-lists.ts";
+
+/** What a link is: its two ids and its place in the list of each. */
+const LINK = 4;
+const LEFT = 0;
+const RIGHT = 1;
+const LEFT_PLACE = 2;
+const RIGHT_PLACE = 3;
 
 /**
  * A relation between two kinds of ids, readable from both sides. Linking and unlinking take constant
  * time, however many links either side has. The same two ids may be linked more than once.
  */
 export class Links {
-  readonly #left = new Column();
-  readonly #right = new Column();
-  /** Place of a link in its left and in its right id's list. */
-  readonly #leftPlace = new Column();
-  readonly #rightPlace = new Column();
+  #links: Int32Array = new Int32Array(LINK * 64);
   readonly #ofLeft = new IntLists();
   readonly #ofRight = new IntLists();
   readonly #free: number[] = [];
@@ -28,45 +30,44 @@ export class Links {
 
   /** The right id of a left id's link. */
   rightAt(left: number, index: number): number {
-    return this.#right.at(this.#ofLeft.at(left, index));
+    return this.#links[this.#ofLeft.at(left, index) * LINK + RIGHT] ?? 0;
   }
 
   /** The left id of a right id's link. */
   leftAt(right: number, index: number): number {
-    return this.#left.at(this.#ofRight.at(right, index));
+    return this.#links[this.#ofRight.at(right, index) * LINK + LEFT] ?? 0;
   }
 
   link(left: number, right: number): void {
     const link = this.#free.pop() ?? this.#next++;
-    this.#left.put(link, left);
-    this.#right.put(link, right);
-    this.#leftPlace.put(link, this.#ofLeft.push(left, link));
-    this.#rightPlace.put(link, this.#ofRight.push(right, link));
+    const at = link * LINK;
+    if (at + LINK > this.#links.length) {
+      this.#links = grown(this.#links, at + LINK);
+    }
+    this.#links[at + LEFT] = left;
+    this.#links[at + RIGHT] = right;
+    this.#links[at + LEFT_PLACE] = this.#ofLeft.push(left, link);
+    this.#links[at + RIGHT_PLACE] = this.#ofRight.push(right, link);
   }
 
   /** Removes every link of a left id. */
   dropLeft(left: number): void {
-    for (let index = this.#ofLeft.length(left) - 1; index >= 0; index--) {
-      const link = this.#ofLeft.at(left, index);
-      this.#takeOut(this.#ofRight, this.#rightPlace, this.#right.at(link), link);
-      this.#free.push(link);
-    }
-    this.#ofLeft.clear(left);
+    this.#drop(left, this.#ofLeft, this.#ofRight, RIGHT, RIGHT_PLACE);
   }
 
   /** Removes every link of a right id. */
   dropRight(right: number): void {
-    for (let index = this.#ofRight.length(right) - 1; index >= 0; index--) {
-      const link = this.#ofRight.at(right, index);
-      this.#takeOut(this.#ofLeft, this.#leftPlace, this.#left.at(link), link);
-      this.#free.push(link);
-    }
-    this.#ofRight.clear(right);
+    this.#drop(right, this.#ofRight, this.#ofLeft, LEFT, LEFT_PLACE);
   }
 
-  #takeOut(lists: IntLists, places: Column, id: number, link: number): void {
-    const place = places.at(link);
-    const moved = lists.swapOut(id, place);
-    places.put(moved, place);
+  #drop(id: number, own: IntLists, others: IntLists, other: number, otherPlace: number): void {
+    for (let index = own.length(id) - 1; index >= 0; index--) {
+      const link = own.at(id, index);
+      const place = this.#links[link * LINK + otherPlace] ?? 0;
+      const moved = others.swapOut(this.#links[link * LINK + other] ?? 0, place);
+      this.#links[moved * LINK + otherPlace] = place;
+      this.#free.push(link);
+    }
+    own.clear(id);
   }
 }

@@ -4,7 +4,7 @@ import { Column } from "../store/column.ts";
 import { IntLists } from "../store/int-lists.ts";
 import type { Interned } from "../store/interned.ts";
 import { Sequences } from "../store/sequences.ts";
-import type { CallerRow } from "./callers.ts";
+import { type CallerRow, callerRowsText } from "./callers.ts";
 import type { Inventory, OwnUnit } from "./inventory.ts";
 
 /** No cell, where a cell is asked for. */
@@ -18,17 +18,7 @@ export interface CellsBase {
   readonly inventory: Inventory;
   readonly outbounds: Interned<readonly string[]>;
   readonly rows: Interned<readonly CallerRow[]>;
-}
-
-/** What decides in which cell a workload is. */
-export interface CellKey {
-  readonly base: number;
-  readonly own: OwnUnit | undefined;
-  readonly enforced: boolean;
-  /** Id of the declared outbounds. */
-  readonly outbounds: number;
-  readonly rows: () => readonly CallerRow[];
-  readonly rowsText: (rows: readonly CallerRow[]) => string;
+  readonly rowsOf: (workload: number) => readonly CallerRow[];
 }
 
 /** Effective mode of a cell's workloads. */
@@ -59,6 +49,8 @@ export class Cells {
   readonly #cellOf = new Column();
   readonly #place = new Column();
   readonly #members = new IntLists();
+  /** Cell, + 1, of a base set's workloads that have nothing but labels. */
+  readonly #plain = new Column();
   readonly #byBase = new IntLists();
   readonly #basePlace = new Column();
   readonly #bySet = new IntLists();
@@ -144,21 +136,26 @@ export class Cells {
     this.#cellOf.put(workload, 0);
   }
 
-  /** Puts a workload into its cell. */
-  place(workload: number, key: CellKey): void {
+  /** Puts a workload into the cell of a base label set, its own unit, mark and outbounds. */
+  place(
+    workload: number,
+    base: number,
+    own: OwnUnit | undefined,
+    enforced: boolean,
+    outbounds: number,
+  ): void {
     const { inventory, rows } = this.#base;
-    const keyed = key.outbounds !== 0 || inventory.declaresOutbounds(key.base, key.own);
+    const keyed = outbounds !== 0 || inventory.declaresOutbounds(base, own);
     let rowsId = NO_ROWS;
     if (keyed) {
-      const found = key.rows();
-      rowsId = rows.hold(key.rowsText(found), () => found) + 1;
+      const found = this.#base.rowsOf(workload);
+      rowsId = rows.hold(callerRowsText(found), () => found) + 1;
     }
-    const cell = this.#intern(key, rowsId);
+    const cell = this.#intern(base, own, enforced, outbounds, rowsId);
     if (keyed) {
       rows.release(rowsId - 1);
     }
-    const before = this.of(workload);
-    if (before !== cell) {
+    if (this.of(workload) !== cell) {
       this.#noteMove(workload);
       this.#leave(workload);
       this.#cellOf.put(workload, cell + 1);
@@ -239,6 +236,9 @@ export class Cells {
     const base = this.#keys.at(cell, BASE);
     const set = this.#set.at(cell);
     this.#unlist(this.#byBase, this.#basePlace, base, cell);
+    if (this.#plain.at(base) === cell + 1) {
+      this.#plain.put(base, 0);
+    }
     this.#leaveSet(cell, set);
     labels.releaseSet(base);
     labels.releaseSet(set);
@@ -252,26 +252,43 @@ export class Cells {
     this.#keys.remove(cell);
   }
 
-  #intern(key: CellKey, rowsId: number): number {
-    this.#key[BASE] = key.base;
-    this.#key[OWN] = key.own?.id ?? 0;
-    this.#key[ENFORCED] = key.enforced ? 1 : 0;
-    this.#key[OUTBOUNDS] = key.outbounds;
+  #intern(
+    base: number,
+    own: OwnUnit | undefined,
+    enforced: boolean,
+    outbounds: number,
+    rowsId: number,
+  ): number {
+    const isPlain = own === undefined && !enforced && outbounds === 0 && rowsId === NO_ROWS;
+    const known = isPlain ? this.#plain.at(base) - 1 : NO_CELL;
+    if (known !== NO_CELL) {
+      return known;
+    }
+    this.#key[BASE] = base;
+    this.#key[OWN] = own?.id ?? 0;
+    this.#key[ENFORCED] = enforced ? 1 : 0;
+    this.#key[OUTBOUNDS] = outbounds;
     this.#key[ROWS] = rowsId;
     const cell = this.#keys.intern(this.#key);
     if (this.#keys.created) {
-      const { labels, outbounds, rows } = this.#base;
-      labels.keepSet(key.base);
-      outbounds.keep(key.outbounds);
-      if (rowsId !== NO_ROWS) {
-        rows.keep(rowsId - 1);
-      }
-      this.#basePlace.put(cell, this.#byBase.push(key.base, cell));
-      this.#apply(cell);
-      this.#setPlace.put(cell, this.#bySet.push(this.#set.at(cell), cell));
-      this.#touched.push(cell);
+      this.#create(cell, base, outbounds, rowsId);
+    }
+    if (isPlain) {
+      this.#plain.put(base, cell + 1);
     }
     return cell;
+  }
+
+  #create(cell: number, base: number, outbounds: number, rowsId: number): void {
+    this.#base.labels.keepSet(base);
+    this.#base.outbounds.keep(outbounds);
+    if (rowsId !== NO_ROWS) {
+      this.#base.rows.keep(rowsId - 1);
+    }
+    this.#basePlace.put(cell, this.#byBase.push(base, cell));
+    this.#apply(cell);
+    this.#setPlace.put(cell, this.#bySet.push(this.#set.at(cell), cell));
+    this.#touched.push(cell);
   }
 
   /** Reads labels, mode and outbounds of a cell; holds its effective set. */

@@ -7,7 +7,7 @@ import { IntLists } from "../store/int-lists.ts";
 import { Interned } from "../store/interned.ts";
 import { sameValue } from "../store/same-value.ts";
 import type { TextTable } from "../store/text-table.ts";
-import { type CallerRow, callerRows, callerRowsText } from "./callers.ts";
+import { type CallerRow, callerRows } from "./callers.ts";
 import { Cells, NO_CELL } from "./cells.ts";
 import type { Inventory } from "./inventory.ts";
 
@@ -46,6 +46,8 @@ export class Fleet {
   readonly #ids = new Ids();
   readonly #names: string[] = [];
   readonly #byName = new Map<string, number>();
+  /** Workloads that left since the last `sweep`; one that returns has its number again. */
+  readonly #departed = new Map<string, number>();
   /** Set of source labels. */
   readonly #source = new Column();
   readonly #enforced = new Column();
@@ -54,6 +56,7 @@ export class Fleet {
   readonly #addresses = new IntLists();
   /** First holder of an address, + 1; further ones. */
   readonly #holder = new Column();
+  readonly #scratch: number[] = [];
   readonly #moreHolders = new Map<number, number[]>();
   readonly #serving = new Map<number, Serving>();
   readonly #outbounds = new Interned<readonly string[]>();
@@ -71,6 +74,7 @@ export class Fleet {
       inventory,
       outbounds: this.#outbounds,
       rows: this.#rows,
+      rowsOf: (workload) => callerRows(this.#serving.get(workload)?.rows ?? []),
     });
   }
 
@@ -152,12 +156,16 @@ export class Fleet {
     this.#labels.releaseSet(this.#source.at(workload));
     this.#outbounds.release(this.#outboundsOf.at(workload));
     this.#byName.delete(name);
+    this.#departed.set(name, workload);
   }
 
-  /** Takes back the number of a removed workload, once nobody asks for its name any more. */
-  free(workload: number): void {
-    this.#names[workload] = "";
-    this.#ids.give(workload);
+  /** Takes back the numbers of removed workloads, once nobody asks for their names any more. */
+  sweep(): void {
+    for (const workload of this.#departed.values()) {
+      this.#names[workload] = "";
+      this.#ids.give(workload);
+    }
+    this.#departed.clear();
   }
 
   /** Brings workloads in line with edits of the inventory. */
@@ -231,7 +239,8 @@ export class Fleet {
   }
 
   #create(name: string): number {
-    const workload = this.#ids.take();
+    const workload = this.#departed.get(name) ?? this.#ids.take();
+    this.#departed.delete(name);
     this.#names[workload] = name;
     this.#byName.set(name, workload);
     this.#outboundsOf.put(workload, NO_OUTBOUNDS);
@@ -249,14 +258,13 @@ export class Fleet {
     } else {
       base = this.#labels.holdSet(this.#inventory.baseLabels(this.#labels.labels(source), own));
     }
-    this.cells.place(workload, {
+    this.cells.place(
+      workload,
       base,
       own,
-      enforced: this.#enforced.at(workload) === 1,
-      outbounds: this.#outboundsOf.at(workload),
-      rows: () => callerRows(this.#serving.get(workload)?.rows ?? []),
-      rowsText: callerRowsText,
-    });
+      this.#enforced.at(workload) === 1,
+      this.#outboundsOf.at(workload),
+    );
     this.#labels.releaseSet(base);
   }
 
@@ -298,15 +306,17 @@ export class Fleet {
   }
 
   #putAddresses(workload: number, before: number, after: number, spec: WorkloadSpec): void {
+    const texts = this.#scratch;
+    texts.length = 0;
     // An expired workload is nobody's peer any more.
-    const addresses = spec.presence === "expired" ? [] : spec.addresses;
-    const texts: number[] = [];
-    for (const address of addresses) {
-      const text = this.#texts.holdCidr(address);
-      if (texts.includes(text)) {
-        this.#texts.release(text);
-      } else {
-        texts.push(text);
+    if (spec.presence !== "expired") {
+      for (const address of spec.addresses) {
+        const text = this.#texts.holdCidr(address);
+        if (texts.length > 0 && texts.includes(text)) {
+          this.#texts.release(text);
+        } else {
+          texts.push(text);
+        }
       }
     }
     if (before === after && this.#hasAddresses(workload, texts)) {

@@ -40,7 +40,8 @@ export interface OverlayBase {
 export class Inventory {
   readonly #labels: LabelIndex;
   readonly #units = new Map<string, InventorySpec>();
-  readonly #own = new Map<string, OwnUnit>();
+  /** By the workload that they speak for, in byte order of their names; nearly always one. */
+  readonly #own = new Map<string, OwnUnit[]>();
   readonly #ownById = new Map<number, OwnUnit>();
   #lastOwn = 0;
   readonly #selecting = new Map<string, SelectorUnit>();
@@ -56,8 +57,9 @@ export class Inventory {
     this.#labels = labels;
   }
 
+  /** The own unit of a workload; of several the lowest name speaks. */
   ownOf(workload: string): OwnUnit | undefined {
-    return this.#own.get(workload);
+    return this.#own.get(workload)?.[0];
   }
 
   /** The own unit with this id; undefined for 0 and for one that is gone. */
@@ -70,11 +72,7 @@ export class Inventory {
     this.remove(spec.name);
     this.#units.set(spec.name, spec);
     if (spec.workload !== undefined) {
-      this.#lastOwn += 1;
-      const own = { id: this.#lastOwn, spec };
-      this.#own.set(spec.workload, own);
-      this.#ownById.set(own.id, own);
-      this.#touchedWorkloads.add(spec.workload);
+      this.#putOwn(spec, spec.workload);
       return;
     }
     const unit = { spec, selector: this.#labels.holdSelector(spec.selector ?? {}) };
@@ -94,12 +92,7 @@ export class Inventory {
     const spec = this.#units.get(name);
     this.#units.delete(name);
     if (spec?.workload !== undefined) {
-      const own = this.#own.get(spec.workload);
-      if (own?.spec === spec) {
-        this.#own.delete(spec.workload);
-        this.#ownById.delete(own.id);
-        this.#touchedWorkloads.add(spec.workload);
-      }
+      this.#removeOwn(spec, spec.workload);
       return;
     }
     const unit = this.#selecting.get(name);
@@ -156,6 +149,34 @@ export class Inventory {
       enforced,
     } as const;
     return overlayWorkload(workload, own?.spec, units);
+  }
+
+  #putOwn(spec: InventorySpec, workload: string): void {
+    this.#lastOwn += 1;
+    const own = { id: this.#lastOwn, spec };
+    const units = [...(this.#own.get(workload) ?? []), own];
+    this.#own.set(
+      workload,
+      units.sort((a, b) => compareBytes(a.spec.name, b.spec.name)),
+    );
+    this.#ownById.set(own.id, own);
+    this.#touchedWorkloads.add(workload);
+  }
+
+  #removeOwn(spec: InventorySpec, workload: string): void {
+    const units = this.#own.get(workload) ?? [];
+    const others = units.filter((unit) => unit.spec !== spec);
+    if (others.length > 0) {
+      this.#own.set(workload, others);
+    } else {
+      this.#own.delete(workload);
+    }
+    for (const unit of units) {
+      if (unit.spec === spec) {
+        this.#ownById.delete(unit.id);
+      }
+    }
+    this.#touchedWorkloads.add(workload);
   }
 
   /** Selector units that match a base label set, in byte order of their names. */

@@ -68,7 +68,15 @@ kernelSuite("ringwall demo --kernel", () => {
   it("follows a change of mode with real packets", { timeout: DEADLINE_MS }, async () => {
     const passed = events.filter(({ event }) => event === "matrix").at(-1)?.passed ?? 0;
     const natsUrl = events.find(({ event }) => event === "started")?.natsUrl ?? "";
-    const change = await runCommand(["--nats-url", natsUrl, "mode", "web-1", "enforced"]);
+    const change = await runCommand([
+      "--nats-url",
+      natsUrl,
+      "mode",
+      "role=web,env=prod",
+      "enforced",
+      "--expect",
+      "2",
+    ]);
     expect(change.stderr).toBe("");
     expect(change.code).toBe(0);
     const matrix = await shows("fewer connections pass", (each) => each.passed < passed);

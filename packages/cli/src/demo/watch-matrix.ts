@@ -126,7 +126,7 @@ function tryLines(natsUrl: string, prefix: string): string {
   return [
     "",
     "Change something in a second terminal and see what becomes of it:",
-    `  ${ringwall} mode web-1 enforced`,
+    `  ${ringwall} mode role=web,env=prod enforced --expect 2`,
     `  ${ringwall} label batch-1 role=web`,
     "Ctrl-C removes everything.",
   ].join("\n");

@@ -3,6 +3,7 @@ import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporte
 import type { Resource } from "@opentelemetry/resources";
 import { type IMetricReader, MeterProvider } from "@opentelemetry/sdk-metrics";
 import type { CountEffect, GaugeEffect, ObserveEffect } from "@ringwall/actor";
+import { describeMetric, metricsOf, zeroSeries } from "./catalogue/index.ts";
 
 /** Most metric names of one process: names come from closed sets, so more is a fault of the code. */
 export const METRIC_NAMES_LIMIT = 256;
@@ -17,7 +18,7 @@ const BUCKETS: readonly { readonly suffix: string; readonly boundaries: number[]
   { suffix: "", boundaries: [1, 2, 5, 10, 50, 100, 500, 1000, 5000, 10_000, 100_000] },
 ];
 
-/** Counters, gauges and histograms by name, read as a Prometheus page and by further readers. */
+/** Counters, gauges and histograms of the catalogue by name, read as a Prometheus page and by further readers. */
 export class Metrics {
   readonly #page = new PrometheusExporter({ preventServerStart: true });
   readonly #serializer = new PrometheusSerializer("", false, undefined, true, true);
@@ -32,11 +33,20 @@ export class Metrics {
     this.#meter = this.#provider.getMeter("ringwall");
   }
 
+  /** Shows the counters of a process of the catalogue at 0, so that their first increase is one. */
+  begin(process: string): void {
+    for (const metric of metricsOf(process)) {
+      for (const labels of zeroSeries(metric)) {
+        this.count({ name: metric.name, by: 0, labels });
+      }
+    }
+  }
+
   /** Adds to a counter; adding 0 makes the series visible. */
   count(effect: Omit<CountEffect, "kind">): void {
     const counter = this.#instrument(this.#counters, effect.name, (name) =>
       // The page appends "_total" to counters by itself.
-      this.#meter.createCounter(name.replace(/_total$/, "")),
+      this.#meter.createCounter(name.replace(/_total$/, ""), described(name)),
     );
     counter.add(effect.by ?? 1, effect.labels);
   }
@@ -44,7 +54,7 @@ export class Metrics {
   /** Sets a gauge. */
   gauge(effect: Omit<GaugeEffect, "kind">): void {
     const gauge = this.#instrument(this.#gauges, effect.name, (name) =>
-      this.#meter.createGauge(name),
+      this.#meter.createGauge(name, described(name)),
     );
     gauge.record(effect.value, effect.labels);
   }
@@ -54,6 +64,7 @@ export class Metrics {
     const histogram = this.#instrument(this.#histograms, effect.name, (name) => {
       const boundaries = BUCKETS.find(({ suffix }) => name.endsWith(suffix))?.boundaries ?? [];
       return this.#meter.createHistogram(name, {
+        ...described(name),
         advice: { explicitBucketBoundaries: boundaries },
       });
     });
@@ -85,4 +96,9 @@ export class Metrics {
     }
     return instrument;
   }
+}
+
+function described(name: string): { description?: string } {
+  const metric = describeMetric(name);
+  return metric === undefined ? {} : { description: metric.help };
 }

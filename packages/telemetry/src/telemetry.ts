@@ -90,7 +90,9 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     spans = new Spans(resource, new BatchSpanProcessor({ exporter, ...batchOptions(environment) }));
   }
   const ratio = spans === undefined ? 0 : wantedRatio;
-  return new RunningTelemetry(log, new Metrics(resource, readers), spans, ratio);
+  const metrics = new Metrics(resource, readers);
+  metrics.begin(service);
+  return new RunningTelemetry(log, metrics, spans, ratio);
 }
 
 class RunningTelemetry implements Telemetry {

@@ -151,6 +151,9 @@ export class LeaseKeeper {
       const value = this.#table.count(stage);
       out.push({ kind: "gauge", name: "ringwall_registrar_leases", value, labels: { stage } });
     }
+    for (const stage of LAPSES) {
+      this.#alarm(stage, this.#guards[stage].frozen ? 1 : 0);
+    }
   }
 
   /** A partition's owner answered the marks, or did not. */

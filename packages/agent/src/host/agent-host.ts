@@ -105,7 +105,9 @@ export class AgentHost {
 
   /** Every agent as people see it, in the order in which they were added. */
   statuses(): readonly SessionStatus[] {
-    return [...this.#agents.values()].map((agent) => agent.status);
+    return [...this.#agents.values()]
+      .map((agent) => agent.status)
+      .sort((a, b) => (a.workload < b.workload ? -1 : 1));
   }
 
   /** Ends one workload's session; its policy stays in force. */

@@ -103,7 +103,7 @@ export class AgentHost {
     return this.#agents.get(workload);
   }
 
-  /** Every agent as people see it, in the order in which they were added. */
+  /** Every agent as people see it, in the order of their workloads. */
   statuses(): readonly SessionStatus[] {
     return [...this.#agents.values()]
       .map((agent) => agent.status)

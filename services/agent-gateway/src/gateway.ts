@@ -9,6 +9,7 @@ import { listenOperations, operate } from "./operations.ts";
 import { createParts, type GatewayParts } from "./parts.ts";
 import { Claims } from "./session/claims.ts";
 import { Desk } from "./session/desk.ts";
+import { GatewayWatch } from "./session/gateway-watch.ts";
 import { Reports } from "./session/reports.ts";
 import { TRANSFER_TIMER } from "./session/transfers.ts";
 import { Sweep } from "./sweep.ts";
@@ -49,6 +50,7 @@ export class Gateway implements ServiceReducer {
       out: parts.out,
       book: parts.book,
       peers: parts.peers,
+      watch: new GatewayWatch(env.instance),
       pusher: parts.pusher,
       reports: parts.reports,
       acks: {

@@ -1,6 +1,11 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { Moment } from "@ringwall/actor";
-import { AgentState, ContentWantSchema, LeaseBatchSchema } from "@ringwall/wire";
+import {
+  AgentState,
+  ContentWantSchema,
+  LeaseBatchSchema,
+  SessionTakenSchema,
+} from "@ringwall/wire";
 import { DEAD_INTERVALS } from "./limits.ts";
 import type { GatewayParts } from "./parts.ts";
 import type { Session } from "./session/session.ts";
@@ -53,6 +58,7 @@ export class Sweep {
     if (nowMs - this.#leasedMs >= LEASE_MS * 0.9) {
       this.#leasedMs = nowMs;
       this.#lease();
+      this.#signOfLife();
     }
     reports.send(nowMs);
     this.askForContent(nowMs);
@@ -134,6 +140,14 @@ export class Sweep {
     if (workloads.length > 0) {
       send();
     }
+  }
+
+  /** Tells the other gateways, and this one itself, that it lives and is heard. */
+  #signOfLife(): void {
+    const { out, env } = this.#parts;
+    const sign = create(SessionTakenSchema, { gateway: env.instance });
+    const payload = toBinary(SessionTakenSchema, sign);
+    out.add({ kind: "publish", subject: env.names.gatewaySession, payload });
   }
 
   #measure(): void {

@@ -19,6 +19,7 @@ import { encodeDown } from "../wire/down-bytes.ts";
 import { toHex } from "../wire/hex.ts";
 import { type AckParts, takeAck, takeHeartbeat } from "./acks.ts";
 import type { Book } from "./book.ts";
+import type { GatewayWatch } from "./gateway-watch.ts";
 import type { Pusher } from "./pusher.ts";
 import type { Reports } from "./reports.ts";
 import { NO_DIGESTS, type Point, Session, withDigest } from "./session.ts";
@@ -43,6 +44,7 @@ export interface DeskParts {
   readonly out: Outbox;
   readonly book: Book;
   readonly peers: Peers;
+  readonly watch: GatewayWatch;
   readonly pusher: Pusher;
   readonly reports: Reports;
   readonly acks: AckParts;
@@ -111,13 +113,17 @@ export class Desk {
     }
   }
 
-  /** Another gateway took a session. */
+  /** Another gateway took a session, or any gave a sign of life. */
   taken(payload: Uint8Array): void {
     let taken: { workload: string; session: bigint; gateway: string };
     try {
       taken = fromBinary(SessionTakenSchema, payload);
     } catch {
       this.#parts.out.count("ringwall_malformed_ups_total");
+      return;
+    }
+    if (taken.workload === "") {
+      this.#heard(taken.gateway);
       return;
     }
     if (taken.gateway === this.#parts.gateway) {
@@ -140,6 +146,19 @@ export class Desk {
   dismiss(reason: string): void {
     for (const session of this.#parts.book.sessions) {
       this.#direct(session.workload, BigInt(session.session), reason);
+    }
+  }
+
+  /** Agents of a gateway that is gone are told at once; by themselves they notice much later. */
+  #heard(gateway: string): void {
+    const { watch, peers, book, out } = this.#parts;
+    for (const gone of watch.heard(gateway)) {
+      out.count("ringwall_gateways_gone_total");
+      for (const [workload, { session }] of peers.entriesOf(gone)) {
+        if (book.get(workload) === undefined) {
+          this.#direct(workload, BigInt(session), "its gateway is gone");
+        }
+      }
     }
   }
 

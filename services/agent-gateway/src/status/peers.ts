@@ -50,6 +50,20 @@ export class Peers {
     return this.#entries;
   }
 
+  /** Workloads that one gateway lists and that no other one took since. */
+  *entriesOf(gateway: string): Iterable<readonly [string, PeerEntry]> {
+    for (const [key, page] of this.#pages) {
+      if (key.startsWith(`${gateway}.`)) {
+        for (const id of page.ids) {
+          const entry = this.#entries.get(id);
+          if (entry?.page === key) {
+            yield [id, entry];
+          }
+        }
+      }
+    }
+  }
+
   /** Takes a record of STATUS; what it says, if it is another gateway's page. */
   take(
     record: StoredRecord,

@@ -688,27 +688,27 @@ export const PulseSchema: GenMessage<Pulse> = /*@__PURE__*/
   messageDesc(file_ringwall_v1_session, 11);
 
 /**
- * A gateway's announcement that it has taken a session.
+ * A gateway's announcement that it has taken a session, and its sign of life once a second.
  *
  * @generated from message ringwall.v1.SessionTaken
  */
 export type SessionTaken = Message<"ringwall.v1.SessionTaken"> & {
   /**
-   * Workload id.
+   * Workload id; empty in a sign of life.
    *
    * @generated from field: string workload = 1;
    */
   workload: string;
 
   /**
-   * Session.
+   * Session; 0 in a sign of life.
    *
    * @generated from field: uint64 session = 2;
    */
   session: bigint;
 
   /**
-   * Gateway that owns it now.
+   * Gateway that owns it now, or that lives.
    *
    * @generated from field: string gateway = 3;
    */

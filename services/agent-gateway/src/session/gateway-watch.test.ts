@@ -1,0 +1,103 @@
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import {
+  AgentState,
+  SessionTakenSchema,
+  StatusPageSchema,
+  type WorkloadStatusSchema,
+} from "@ringwall/wire";
+import { describe, expect, it } from "vitest";
+import type { Bench } from "../testing/bench.ts";
+import { withHead } from "../testing/scenes.ts";
+import { GatewayWatch } from "./gateway-watch.ts";
+
+const SECONDS = 6;
+
+/** A gateway's sign of life, as the bus delivers it to every gateway. */
+function sign(bench: Bench, gateway: string): void {
+  const taken = create(SessionTakenSchema, { gateway });
+  bench.step({
+    kind: "delivery",
+    listener: "taken",
+    subject: bench.names.gatewaySession,
+    payload: toBinary(SessionTakenSchema, taken),
+    headers: {},
+  });
+}
+
+/** A page of STATUS that another gateway wrote. */
+function page(
+  bench: Bench,
+  gateway: string,
+  workload: MessageInitShape<typeof WorkloadStatusSchema>,
+) {
+  const value = create(StatusPageSchema, {
+    gateway,
+    seenUnixMs: BigInt(bench.wallMs),
+    workloads: [workload],
+  });
+  bench.step({
+    kind: "record",
+    reader: "status",
+    record: {
+      subject: bench.names.status(gateway, 0),
+      sequence: 1,
+      payload: toBinary(StatusPageSchema, value),
+      headers: {},
+      timeUnixMs: bench.wallMs,
+    },
+  });
+}
+
+const listed = { workload: "web-1", session: 77n, state: AgentState.SYNCED };
+
+describe("a gateway that is gone", () => {
+  it("is noticed once, when six own signs of life came back without one of it", () => {
+    const watch = new GatewayWatch("gw1");
+    watch.heard("gw2");
+    for (let second = 1; second < SECONDS; second += 1) expect(watch.heard("gw1")).toEqual([]);
+    expect(watch.heard("gw1")).toEqual(["gw2"]);
+    expect(watch.heard("gw1")).toEqual([]);
+  });
+
+  it("is not taken for gone while it is heard, however late both are", () => {
+    const watch = new GatewayWatch("gw1");
+    for (let second = 0; second < 3 * SECONDS; second += 1) {
+      watch.heard("gw2");
+      expect(watch.heard("gw1")).toEqual([]);
+    }
+  });
+
+  it("leaves its agents to the others: each is told to say Hello again", () => {
+    const bench = withHead();
+    page(bench, "gw2", listed);
+    sign(bench, "gw2");
+    for (let second = 0; second < SECONDS; second += 1) {
+      expect(bench.downs()).toEqual([]);
+      sign(bench, "gw1");
+    }
+    expect(bench.downs()).toMatchObject([{ session: 77n, body: { case: "directive" } }]);
+  });
+
+  it("has no say over an agent that this gateway has a session of", () => {
+    const bench = withHead();
+    page(bench, "gw2", listed);
+    sign(bench, "gw2");
+    bench.hello();
+    const before = bench.downs().length;
+    for (let second = 0; second < SECONDS; second += 1) sign(bench, "gw1");
+    expect(bench.downs()).toHaveLength(before);
+  });
+
+  it("is found by signs of life that every gateway gives each second", () => {
+    const bench = withHead();
+    bench.effects = [];
+    bench.wait(3000);
+    const signs = bench
+      .all("publish")
+      .filter(({ subject }) => subject === bench.names.gatewaySession)
+      .map(({ payload }) => fromBinary(SessionTakenSchema, payload));
+    expect(signs.map(({ workload, gateway }) => [workload, gateway])).toEqual(
+      Array.from({ length: 3 }, () => ["", "gw1"]),
+    );
+  });
+});

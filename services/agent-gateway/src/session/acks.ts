@@ -48,13 +48,13 @@ export function takeAck(parts: AckParts, session: Session, ack: Ack, moment: Mom
       refused(parts, session, ack.digest, session.flights[index]);
       session.words = ack.detail;
       if (seq >= session.baseline) {
-        fallBack(parts, session, moment);
+        fallBack(parts, session, moment, seq);
       }
       return;
     case AckStatus.OUT_OF_STEP:
       if (seq >= session.baseline) {
         session.words = ack.detail;
-        outOfStep(parts, session, moment);
+        outOfStep(parts, session, moment, seq);
       }
       return;
     default:
@@ -112,6 +112,7 @@ function applied(parts: AckParts, session: Session, index: number, moment: Momen
   const rest = session.flights.slice(index + 1);
   session.flights = rest.length === 0 ? NO_FLIGHTS : rest;
   session.has = { epoch: flight.epoch, version: flight.version, digest: flight.digest };
+  session.ackedUnixMs = moment.wallMs;
   session.inputs = flight.inputs;
   session.misses = 0;
   session.retryAtMs = 0;
@@ -119,6 +120,7 @@ function applied(parts: AckParts, session: Session, index: number, moment: Momen
   session.parked = withoutDigest(session.parked, flight.digest);
   session.lastChance = withoutDigest(session.lastChance, flight.digest);
   session.doubtful = withoutDigest(session.doubtful, flight.digest);
+  session.retried = withoutDigest(session.retried, flight.digest);
 }
 
 function doubt(session: Session, flights: readonly Flight[]): void {
@@ -147,7 +149,7 @@ function refused(
 }
 
 /** Base, digest or sequence did not match: the head follows as a snapshot, at a slowing pace. */
-function outOfStep(parts: AckParts, session: Session, moment: Moment): void {
+function outOfStep(parts: AckParts, session: Session, moment: Moment, seq = 0): void {
   parts.out.count("ringwall_out_of_step_total");
   session.misses += 1;
   session.needsSnapshot = true;
@@ -155,14 +157,20 @@ function outOfStep(parts: AckParts, session: Session, moment: Moment): void {
     const waitMs = Math.min(REPAIR_CAP_MS, REPAIR_MS * 2 ** Math.min(session.misses - 2, 10));
     session.retryAtMs = moment.monotonicMs + waitMs;
   }
-  fallBack(parts, session, moment);
+  fallBack(parts, session, moment, seq);
 }
 
-/** Nothing in flight counts any more: the next push starts from what the agent has. */
-function fallBack(parts: AckParts, session: Session, moment: Moment): void {
+/**
+ * Nothing in flight counts any more: the next push starts from what the agent has. `seq` is the push
+ * whose outcome is known, 0 if none is.
+ */
+function fallBack(parts: AckParts, session: Session, moment: Moment, seq: number): void {
   parts.transfers.cancel(session);
   parts.deliveries.dropped(session, session.flights, moment);
-  doubt(session, session.flights);
+  doubt(
+    session,
+    session.flights.filter((flight) => flight.seq !== seq),
+  );
   session.flights = NO_FLIGHTS;
   session.sent = session.has;
   session.baseline = session.seq + 1;

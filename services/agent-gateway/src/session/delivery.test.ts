@@ -2,7 +2,7 @@ import { partitionOf } from "@ringwall/bus";
 import { apply, bodyDigest, withVersion } from "@ringwall/rendered";
 import { AckStatus, AgentState } from "@ringwall/wire";
 import { describe, expect, it } from "vitest";
-import { Bench } from "../testing/bench.ts";
+import { Bench, claim } from "../testing/bench.ts";
 import { batch, body, registered } from "../testing/records.ts";
 import { A, B, C, step, store, synced, withHead } from "../testing/scenes.ts";
 import { fromHex } from "../wire/hex.ts";
@@ -198,6 +198,27 @@ describe("a refused body", () => {
     bench.ack(bench.push());
     step(bench, 5, 6, [A, B]);
     expect(bench.pushes()).toHaveLength(sent + 1);
+    expect(bench.state()).toBe(AgentState.DEGRADED);
+  });
+
+  it("whose outcome was lost twice is not sent a third time: the agent's Hello says which it was", () => {
+    const bench = synced();
+    step(bench, 1, 2, [A, B]);
+    step(bench, 2, 3, [B, C]);
+    bench.ack(bench.push(), AckStatus.OUT_OF_STEP);
+    bench.ack(bench.push());
+    step(bench, 3, 4, [C, B]);
+    expect(bench.push()).toMatchObject({ headVersion: 4n, body: { case: "snapshot" } });
+    step(bench, 4, 5, [B, A]);
+    bench.ack(bench.push(), AckStatus.OUT_OF_STEP);
+    bench.ack(bench.push());
+    const sent = bench.pushes().length;
+    step(bench, 5, 6, [A, B]);
+    expect(bench.pushes()).toHaveLength(sent);
+    expect(bench.downs().at(-1)?.body.case).toBe("directive");
+    const refused = [fromHex(bodyDigest(B))];
+    bench.hello("web-1", { ...claim(A, 5), nonce: 44n, refusedDigests: refused });
+    expect(bench.pushes()).toHaveLength(sent);
     expect(bench.state()).toBe(AgentState.DEGRADED);
   });
 });

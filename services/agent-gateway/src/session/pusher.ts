@@ -1,6 +1,7 @@
+import { create, toBinary } from "@bufbuild/protobuf";
 import { childTrace, type Moment } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
-import { AgentState, type Inputs } from "@ringwall/wire";
+import { AgentState, DirectiveKind, DirectiveSchema, type Inputs } from "@ringwall/wire";
 import type { Bodies } from "../content/bodies.ts";
 import type { Deltas } from "../content/deltas.ts";
 import { MESSAGE_BYTES, PARKED_KEPT, WINDOW } from "../limits.ts";
@@ -20,6 +21,12 @@ import {
 import { Transfers } from "./transfers.ts";
 
 const NO_BYTES = new Uint8Array();
+
+/** Wait before an agent is asked again to say Hello. */
+const ASK_AGAIN_MS = 2000;
+
+/** Bodies that were sent whole because they were in doubt and are remembered. */
+const RETRIED_KEPT = 8;
 
 /** What a pusher works with. */
 export interface PusherParts {
@@ -188,6 +195,10 @@ export class Pusher {
   }
 
   #push(session: Session, head: Point, as: "any" | "snapshot", view: View): void {
+    if (session.doubtful.includes(head.digest) && session.retried.includes(head.digest)) {
+      this.#askAgain(session);
+      return;
+    }
     const from = session.sent;
     if (as === "any" && from.version > 0 && from.digest !== "") {
       const step = this.#stepBetween(session, from.digest, head.digest);
@@ -203,6 +214,18 @@ export class Pusher {
       }
     }
     this.#pushSnapshot(session, head, view.partition.inputs);
+  }
+
+  /**
+   * Twice the outcome of a body was lost: perhaps it was refused, and a refused one is sent once more
+   * at most. The agent's next Hello names what it has refused.
+   */
+  #askAgain(session: Session): void {
+    session.retryAtMs = this.#moment.monotonicMs + ASK_AGAIN_MS;
+    this.#delayed.add(session);
+    const reason = "what became of a policy is not known";
+    const directive = create(DirectiveSchema, { kind: DirectiveKind.RECONNECT, reason });
+    this.send(session, "directive", 0, toBinary(DirectiveSchema, directive));
   }
 
   /** The shared bytes of a step, `wait` if a body has to come first, `none` if the base is gone. */
@@ -236,6 +259,9 @@ export class Pusher {
       // Counted as parked before it is sent: whatever becomes of it, it is not sent again.
       session.lastChance = withoutDigest(session.lastChance, head.digest);
       session.parked = withDigest(session.parked, head.digest, PARKED_KEPT);
+    }
+    if (session.doubtful.includes(head.digest)) {
+      session.retried = withDigest(session.retried, head.digest, RETRIED_KEPT);
     }
     session.needsSnapshot = false;
     this.#track(session, head, "snapshot", inputs);

@@ -93,6 +93,8 @@ export class Session {
   sent: Point;
   /** Inputs that the agent has. */
   inputs: Inputs | undefined;
+  /** Wall time of the last acknowledgement; 0 before the first. */
+  ackedUnixMs = 0;
   flights: readonly Flight[] = NO_FLIGHTS;
   /** Bodies that are not sent any more. */
   parked: readonly string[];
@@ -100,6 +102,8 @@ export class Session {
   lastChance: readonly string[] = NO_DIGESTS;
   /** Bodies whose push had no outcome: perhaps they were refused, so they are only sent whole. */
   doubtful: readonly string[] = NO_DIGESTS;
+  /** Bodies that were sent whole because they were in doubt: the agent's word decides the next time. */
+  retried: readonly string[] = NO_DIGESTS;
   /** Acknowledgements of pushes below this sequence say nothing about what was sent since. */
   baseline = 0;
   /** OUT_OF_STEP in a row. */

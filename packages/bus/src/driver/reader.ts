@@ -3,8 +3,9 @@ import { createInbox, type Msg, nanos, type Subscription } from "@nats-io/nats-c
 import type { FollowEffect, Inbox, StoredRecord } from "@ringwall/actor";
 import type { Bus } from "../connect.ts";
 import { isDenied, isStreamNotFound } from "../errors.ts";
-import { fromWire } from "./headers.ts";
+import { fromWire, HEADER } from "./headers.ts";
 import { type StreamState, streamState } from "./read.ts";
+import { Trail } from "./trail.ts";
 
 const HEARTBEAT_MS = 1000;
 /** Without a message or heartbeat for this long the consumer is made anew. */
@@ -27,17 +28,12 @@ type State =
   | { readonly kind: "following"; readonly consumer: string; readonly subscription: Subscription }
   | { readonly kind: "ended" };
 
-interface Delivered {
-  readonly sequence: number;
-  readonly unixNs: bigint;
-}
-
 /**
  * Delivers a stream's messages in order, each once, whatever happens to the connection, the server
  * or the consumer. It owns one push consumer at a time without acknowledgements; a gap in the
  * delivery count, missed heartbeats or a reconnect end that consumer, and the next begins behind
  * the last message that was delivered. Before it goes on it makes sure that the stream is still the
- * one that was read: created at the same time, not shorter, and with the same last message.
+ * one that was read: created at the same time, not shorter, and with what it delivered last.
  */
 export class OrderedReader {
   readonly #bus: Bus;
@@ -47,7 +43,8 @@ export class OrderedReader {
   #state: State = { kind: "starting" };
   /** The first successful look at the stream. */
   #origin: StreamState | undefined;
-  #delivered: Delivered | undefined;
+  readonly #trail = new Trail();
+  #delivered = 0;
   /** Next sequence wanted; undefined until the first message when reading last-per-subject. */
   #next: number | undefined;
   #deliveryCount = 0;
@@ -204,15 +201,16 @@ export class OrderedReader {
     if (now.lastSequence < this.#origin.lastSequence) {
       return `stream ${this.#stream} ends at ${now.lastSequence}, it went to ${this.#origin.lastSequence} before`;
     }
-    const last = this.#delivered;
-    if (last !== undefined) {
-      const stored = await this.#bus.jsm.streams.getMessage(this.#stream, { seq: last.sequence });
-      // Gone is fine: it was trimmed or replaced by a later message of its subject.
-      if (stored !== null && BigInt(stored.time.getTime()) !== last.unixNs / 1_000_000n) {
-        return `message ${last.sequence} of stream ${this.#stream} is another than it was`;
-      }
-    }
-    return undefined;
+    const { streams } = this.#bus.jsm;
+    const problem = await this.#trail.check(
+      {
+        timeAt: async (seq) => (await streams.getMessage(this.#stream, { seq }))?.time.getTime(),
+        lastOf: async (subject) =>
+          (await streams.getMessage(this.#stream, { last_by_subj: subject }))?.seq,
+      },
+      now.firstSequence,
+    );
+    return problem === undefined ? undefined : `stream ${this.#stream}: ${problem}`;
   }
 
   #take(message: Msg): void {
@@ -239,7 +237,13 @@ export class OrderedReader {
       headers: fromWire(message.headers),
       timeUnixMs: Number(place.unixNs / 1_000_000n),
     };
-    this.#delivered = { sequence: place.sequence, unixNs: place.unixNs };
+    this.#delivered = place.sequence;
+    this.#trail.add({
+      sequence: place.sequence,
+      subject: message.subject,
+      unixMs: record.timeUnixMs,
+      expires: record.headers[HEADER.ttl] !== undefined,
+    });
     this.#next = place.sequence + 1;
     this.#host.inbox.deliver({ kind: "record", reader: this.#effect.reader, record });
     if (place.pending === 0 || place.sequence >= (this.#origin?.lastSequence ?? 0)) {
@@ -280,7 +284,7 @@ export class OrderedReader {
   #catchUp(): void {
     if (!this.#caughtUp) {
       this.#caughtUp = true;
-      const sequence = Math.max(this.#origin?.lastSequence ?? 0, this.#delivered?.sequence ?? 0);
+      const sequence = Math.max(this.#origin?.lastSequence ?? 0, this.#delivered);
       this.#host.inbox.deliver({ kind: "caught-up", reader: this.#effect.reader, sequence });
     }
   }

@@ -1,4 +1,5 @@
 import type { FollowEffect, Inbox, StoredRecord } from "@ringwall/actor";
+import { HEADER } from "@ringwall/bus";
 import type { CoreHost } from "./core.ts";
 import type { SimStream } from "./stream.ts";
 import { subjectTest } from "./subject.ts";
@@ -7,6 +8,8 @@ const LATENCY_MS = 0.2;
 const JITTER_MS = 0.8;
 /** Records delivered before others have their turn. */
 const BURST = 32;
+/** Delivered records by which a stream that went back is told. */
+const TRAIL = 32;
 
 /**
  * An ordered reader: each record once, in order, at the pace of the mailbox. After a reconnect it
@@ -24,7 +27,10 @@ export class SimReader {
   #passed = 0;
   #createdUnixNs: bigint;
   #originLast: number;
-  #delivered: StoredRecord | undefined;
+  /** The records that were delivered last. */
+  #trail: StoredRecord[] = [];
+  /** True until the trail was held against the stream after a reconnect. */
+  #suspicious = false;
   /** While reading last-per-subject: records up to here only count if they are their subject's last. */
   #lastOnlyUpTo = 0;
   #caughtUp = false;
@@ -89,6 +95,7 @@ export class SimReader {
   /** The connection is back. */
   reconnect(): void {
     this.#away = false;
+    this.#suspicious = true;
     this.#passed = 0;
     this.wake();
   }
@@ -124,7 +131,10 @@ export class SimReader {
       if (record.sequence <= this.#lastOnlyUpTo && !this.#stream.isLast(record)) {
         continue;
       }
-      this.#delivered = record;
+      this.#trail.push(record);
+      if (this.#trail.length > 2 * TRAIL) {
+        this.#trail = this.#trail.slice(-TRAIL);
+      }
       this.#inbox.deliver({
         kind: "record",
         reader: this.#effect.reader,
@@ -146,10 +156,31 @@ export class SimReader {
     if (createdUnixNs !== this.#createdUnixNs) {
       return "stream was created anew";
     }
-    const last = this.#delivered;
-    const stored = last === undefined ? undefined : this.#stream.at(last.sequence);
-    if (stored !== undefined && stored !== last) {
-      return `message ${last?.sequence} is another than it was`;
+    const problem = this.#suspicious ? this.#problemOfTrail() : undefined;
+    this.#suspicious = false;
+    return problem;
+  }
+
+  /** As the one on NATS does: looks back until a record is found in its place. */
+  #problemOfTrail(): string | undefined {
+    const reached = this.#trail.at(-1)?.sequence ?? 0;
+    const replaced = new Set<string>();
+    for (const record of this.#trail.toReversed()) {
+      const { sequence, subject, headers } = record;
+      const stored = this.#stream.at(sequence);
+      if (stored !== undefined) {
+        return stored === record ? undefined : `message ${sequence} is another than it was`;
+      }
+      if (sequence < this.#stream.firstSequence) {
+        return undefined;
+      }
+      if (headers[HEADER.ttl] === undefined && !replaced.has(subject)) {
+        const last = this.#stream.last(subject)?.sequence ?? 0;
+        if (last <= reached) {
+          return `message ${sequence} is gone, and nothing has replaced it`;
+        }
+      }
+      replaced.add(subject);
     }
     return undefined;
   }
@@ -157,7 +188,7 @@ export class SimReader {
   #catchUp(): void {
     if (!this.#caughtUp) {
       this.#caughtUp = true;
-      const sequence = Math.max(this.#originLast, this.#delivered?.sequence ?? 0);
+      const sequence = Math.max(this.#originLast, this.#trail.at(-1)?.sequence ?? 0);
       this.#inbox.deliver({ kind: "caught-up", reader: this.#effect.reader, sequence });
     }
   }

@@ -6,7 +6,6 @@ import {
   VersionCheckpointSchema,
   VersionRecordSchema,
 } from "@ringwall/wire";
-import { toHex } from "../context.ts";
 
 /** Inputs that a later record names: the streams that they came from must still have them. */
 export interface Claim {
@@ -20,7 +19,10 @@ export interface Claim {
 /** Which stream a record of evidence is from. */
 export type EvidenceStream = "RENDERED" | "VERSIONS" | "CHECKPOINTS";
 
-/** Collects what later records name, each pair of inputs once. */
+/**
+ * Collects what later records name. The last record of a subject speaks for it: what an earlier one
+ * named may be given up by an operator's word, which goes by the last ones.
+ */
 export class Evidence {
   readonly #claims = new Map<string, Claim>();
 
@@ -36,7 +38,9 @@ export class Evidence {
   /** Forgets claims that were found to hold: in one life of the streams they hold on. */
   drop(claims: Iterable<Claim>): void {
     for (const claim of claims) {
-      this.#claims.delete(nameOf(claim));
+      if (this.#claims.get(claim.where) === claim) {
+        this.#claims.delete(claim.where);
+      }
     }
   }
 
@@ -50,19 +54,8 @@ export class Evidence {
 
   /** Adds a claim. */
   add(claim: Claim): void {
-    this.#claims.set(nameOf(claim), claim);
+    this.#claims.set(claim.where, claim);
   }
-}
-
-function nameOf({ inputs, registryCreatedUnixNs = 0n }: Claim): string {
-  const { generation, configSequence, commitId, registryRevision } = inputs;
-  return [
-    generation,
-    configSequence,
-    toHex(commitId),
-    registryRevision,
-    registryCreatedUnixNs,
-  ].join(":");
 }
 
 function readClaim(stream: EvidenceStream, record: StoredRecord): Claim | undefined {

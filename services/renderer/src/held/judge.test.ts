@@ -38,6 +38,13 @@ describe("Evidence", () => {
     expect([...evidence.claims].map(({ where }) => where)).toEqual(["c"]);
   });
 
+  it("lets the last record of a subject speak for it, as an operator's acceptance does", () => {
+    const evidence = new Evidence();
+    evidence.add({ where: "VERSIONS rw.version.0", inputs: inputs(1, 7, 1) });
+    evidence.add({ where: "VERSIONS rw.version.0", inputs: inputs(1, 8, 1) });
+    expect([...evidence.claims].map(({ inputs: named }) => named.configSequence)).toEqual([8n]);
+  });
+
   it("takes nothing from records that it can't read", () => {
     const evidence = new Evidence();
     const payload = new Uint8Array([0xff]);

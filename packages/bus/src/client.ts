@@ -11,4 +11,7 @@ export { type Bus, type BusLog, type BusOptions, connectBus } from "./connect.ts
 export { BusError, type BusErrorCode } from "./errors.ts";
 export { DEFAULT_PREFIX, type Names, names, PARTITIONS } from "./names.ts";
 export { partitionOf } from "./partition.ts";
+export { readStored, type StoredSince, storedSince } from "./stored-since.ts";
+export { syncWarning } from "./sync-warning.ts";
+export { STREAMS, type StreamName } from "./topology.ts";
 export { type WatchOptions, watch } from "./watch.ts";

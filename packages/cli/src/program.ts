@@ -5,6 +5,7 @@ import { applyCommand } from "./commands/apply.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { devCommand } from "./commands/dev.ts";
+import { doctorCommand } from "./commands/doctor.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { getCommand } from "./commands/get.ts";
 import { historyCommand } from "./commands/history.ts";
@@ -20,6 +21,7 @@ import { rollbackCommand } from "./commands/rollback.ts";
 import { showCommand } from "./commands/show.ts";
 import { statusCommand } from "./commands/status.ts";
 import { topologyCommand } from "./commands/topology.ts";
+import { traceCommand } from "./commands/trace.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { versionCommand } from "./commands/version.ts";
 import { watchCommand } from "./commands/watch.ts";
@@ -32,7 +34,18 @@ type Make = (context: CommandContext) => Command;
 
 const GROUPS: readonly (readonly [string, readonly Make[]])[] = [
   ["Try it:", [devCommand, demoCommand]],
-  ["Look:", [getCommand, statusCommand, historyCommand, showCommand, watchCommand, explainCommand]],
+  [
+    "Look:",
+    [
+      getCommand,
+      statusCommand,
+      historyCommand,
+      traceCommand,
+      showCommand,
+      watchCommand,
+      explainCommand,
+    ],
+  ],
   ["Change:", [applyCommand, labelCommand, modeCommand, rollbackCommand]],
   ["Declare:", [renderCommand, planCommand, pullCommand, verifyCommand]],
   [
@@ -43,6 +56,7 @@ const GROUPS: readonly (readonly [string, readonly Make[]])[] = [
       importCommand,
       leasesCommand,
       topologyCommand,
+      doctorCommand,
       acceptStateCommand,
     ],
   ],

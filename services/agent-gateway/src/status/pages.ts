@@ -194,6 +194,7 @@ export function statusOf(session: Session, gateway: string, head: HeadView): Wor
     facts: { ...session.facts },
     driftCount: session.driftCount,
     mode: head.mode,
+    ackedUnixMs: BigInt(Math.trunc(session.ackedUnixMs)),
   });
   if (session.inputs !== undefined) {
     status.inputs = session.inputs;

@@ -13,7 +13,7 @@ const FLUSHES = 6;
  */
 export function checkChurn(seed: number): void {
   const chance = new Chance(derivedSeed(seed, "churn"));
-  const workloads = chance.pick([50, 200, 400] as const);
+  const workloads = chance.pick([50, 200, 400, 1_500] as const);
   const writer = new HistoryWriter(derivedSeed(seed, "churning history"), workloads);
   const run = new EngineRun();
   let state: SourceState = EMPTY_STATE;
@@ -24,7 +24,7 @@ export function checkChurn(seed: number): void {
       run.apply(batch);
       run.flush();
       run.checkDigests(renderedDigests(state));
-      const size = chance.pick([1, 3, 20, 200] as const);
+      const size = chance.pick([1, 3, 20, 200, 3 * workloads] as const);
       batch = Array.from({ length: size }, () => writer.next());
     }
   } catch (cause) {

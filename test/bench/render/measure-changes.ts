@@ -35,7 +35,7 @@ export function measureChanges(size: number): void {
   assertSameHeads(heads, before.digests);
   const apps = Math.ceil(size / WORKLOADS_PER_APP);
   const cases: readonly [string, typeof FEW, ChangeMaker][] = [
-    ["label change, ~20 affected", FEW, (step) => live.relabel(step % apps)],
+    ["label change, ~20 affected", FEW, (step) => live.relabel((step >> 1) % apps)],
     ["address change, ~20 affected", FEW, (step) => live.move(step % apps)],
     ["rule edit, ~20 affected", FEW, (step) => live.editRule(step % apps)],
     [

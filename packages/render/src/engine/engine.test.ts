@@ -128,17 +128,29 @@ describe("Engine", () => {
 
   it("keeps objects readable until a flush has ended and forgets them afterwards", () => {
     const engine = new Engine();
+    const webs = (octet: number) =>
+      Array.from({ length: 2_500 }, (_, index) =>
+        put(`w${index}`, {
+          labels: { app: "web", half: String(index % 2), octet: String(octet) },
+          addresses: [`10.${octet}.${index >> 8}.${index & 255}`],
+        }),
+      );
     const configuration = lettingIn({ app: ["web"] });
-    const web = put("web", { labels: { app: "web" }, addresses: ["10.0.0.1"] });
-    const { heads } = flush(engine, [{ kind: "configuration", configuration }, web]);
-    const digest = digestOf(heads, "web");
+    const { heads } = flush(engine, [{ kind: "configuration", configuration }, ...webs(1)]);
+    const digest = digestOf(heads, "w0");
     const objects = engine.objectsOf(digest).map((each) => engine.object(each));
     expect(objects).toHaveLength(2);
-    engine.apply([put("web", { labels: { app: "web" }, addresses: ["10.0.0.2"] })]);
+    engine.apply([
+      ...webs(2),
+      { kind: "configuration", configuration: lettingIn({ half: ["1"] }) },
+    ]);
     engine.begin();
+    let slices = 0;
     while (engine.work() === undefined) {
+      slices += 1;
       expect(engine.objectsOf(digest).map((each) => engine.object(each))).toEqual(objects);
     }
+    expect(slices).toBeGreaterThan(3);
     flush(engine);
     expect([engine.objectsOf(digest), engine.object(digest)]).toEqual([[], undefined]);
   });

@@ -71,8 +71,7 @@ export class Engine implements BodySource {
 
   *#flush(pending: Pending): Generator<void, BodyChanges> {
     const state = this.#state;
-    state.settle();
-    state.fleet.sweep();
+    yield* state.settle();
     const { configuration, workloads } = pending;
     if (configuration !== undefined) {
       state.followInventory(configuration);
@@ -123,7 +122,9 @@ export class Engine implements BodySource {
     const touched = cells.takeTouched();
     this.#noteFormerClasses(moved);
     this.#dropEmptyCells();
-    yield;
+    if (moved.length > WORKLOADS_PER_STEP) {
+      yield;
+    }
     for (const cell of touched) {
       if (cells.memberCount(cell) > 0) {
         routes.enter(cell);
@@ -240,7 +241,9 @@ export class Engine implements BodySource {
         gatherer.stepOf(from, before, to)?.add(workload);
       }
     }
-    yield;
+    if (moved.length > WORKLOADS_PER_STEP) {
+      yield;
+    }
     for (const cell of movedCells) {
       const from = classes.at(this.#cellFrom.at(cell) - 1);
       const to = classes.ofCell(cell);

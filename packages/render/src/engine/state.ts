@@ -18,6 +18,9 @@ import { TextTable } from "./store/text-table.ts";
 import { Fleet } from "./workloads/fleet.ts";
 import { Inventory } from "./workloads/inventory.ts";
 
+/** Classes, label sets and selectors that are forgotten without a pause. */
+const SWEPT_PER_STEP = 500;
+
 /** Everything that the engine knows, from labels and addresses up to rendered classes. */
 export class EngineState {
   readonly texts = new TextTable();
@@ -69,6 +72,17 @@ export class EngineState {
   readonly bodies: Bodies;
   readonly deltas: Deltas;
   #configuration: Configuration = EMPTY_CONFIGURATION;
+  /** Each forgets what nobody uses; what holds comes before what is held. */
+  readonly #sweeps: readonly (() => void)[] = [
+    () => this.lists.sweep(),
+    () => this.book.sweep(),
+    () => this.peers.sweep(),
+    () => this.sources.sweep(),
+    () => this.buckets.sweep(),
+    () => this.labels.sweep(),
+    () => this.texts.sweep(),
+    () => this.fleet.sweep(),
+  ];
 
   constructor() {
     const sets = { peers: this.peers.sets, endpoints: this.buckets.sets };
@@ -120,22 +134,24 @@ export class EngineState {
   }
 
   /** Forgets what was kept for the flush before and what nobody uses any more. */
-  settle(): void {
+  *settle(): Generator<void, void> {
     this.peers.sets.settle();
     this.buckets.sets.settle();
     this.deltas.settle();
-    for (const policyClass of this.classes.sweep()) {
+    const gone = this.classes.sweep();
+    for (const policyClass of gone) {
       this.bodies.drop(policyClass);
     }
+    // From here on what is in force can be read again: bodies, sets and decisions agree.
     this.bodies.settle();
-    this.lists.sweep();
-    this.book.sweep();
-    this.peers.sweep();
-    this.sources.sweep();
     this.decisions.sweep();
-    this.buckets.sweep();
-    this.labels.sweep();
-    this.texts.sweep();
+    const isLong = gone.length + this.labels.unused > SWEPT_PER_STEP;
+    for (const sweep of this.#sweeps) {
+      if (isLong) {
+        yield;
+      }
+      sweep();
+    }
   }
 
   #defineGroup(name: string, cidrs: readonly string[] | undefined): void {

@@ -128,6 +128,11 @@ export class LabelIndex {
     return true;
   }
 
+  /** Number of sets and selectors that `sweep` looks at. */
+  get unused(): number {
+    return this.#unusedSets.length + this.#unusedSelectors.length;
+  }
+
   /** Forgets sets and selectors that nobody holds. */
   sweep(): void {
     for (const selector of new Set(this.#unusedSelectors)) {

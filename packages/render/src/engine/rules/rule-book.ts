@@ -3,25 +3,33 @@ import type { LabelIndex } from "../labels/label-index.ts";
 import type { PeerSources } from "../peers/peer-sources.ts";
 import { Ids } from "../store/ids.ts";
 import { Links } from "../store/links.ts";
+import { Marks } from "../store/marks.ts";
 import { planRules, type Ruleset } from "./ruleset.ts";
+
+interface Unit {
+  readonly spec: RulesetSpec;
+  /** Undefined while it is disabled. */
+  ruleset: Ruleset | undefined;
+}
 
 /** The enabled rulesets and the services that they name. */
 export class RuleBook {
   readonly #labels: LabelIndex;
   readonly #sources: PeerSources;
   readonly #ids = new Ids();
-  readonly #byName = new Map<string, Ruleset>();
+  /** Rulesets, enabled or not, by name. */
+  readonly #units = new Map<string, Unit>();
   readonly #byIndex: (Ruleset | undefined)[] = [];
   readonly #byScope = new Links();
   readonly #bySource = new Links();
   readonly #services = new Map<string, readonly EntrySpec[]>();
   /** Rulesets, enabled or not, by the services that they name. */
   readonly #users = new Map<string, Set<string>>();
-  readonly #specs = new Map<string, RulesetSpec>();
   /** Rulesets that are no longer in force but may be part of bodies until the next flush. */
   #retired: Ruleset[] = [];
   /** Scopes of rulesets that came, went or changed, until they are taken. */
-  #touchedScopes = new Set<number>();
+  #touchedScopes: number[] = [];
+  readonly #isTouched = new Marks();
 
   constructor(labels: LabelIndex, sources: PeerSources) {
     this.#labels = labels;
@@ -54,7 +62,6 @@ export class RuleBook {
   /** Adds or replaces a ruleset. */
   put(spec: RulesetSpec): void {
     this.remove(spec.name);
-    this.#specs.set(spec.name, spec);
     for (const service of servicesOf(spec)) {
       const users = this.#users.get(service);
       if (users === undefined) {
@@ -63,24 +70,24 @@ export class RuleBook {
         users.add(spec.name);
       }
     }
-    this.#plan(spec);
+    this.#units.set(spec.name, { spec, ruleset: this.#plan(spec) });
   }
 
   /** Removes a ruleset; an unknown one is fine. */
   remove(name: string): void {
-    const spec = this.#specs.get(name);
-    if (spec === undefined) {
+    const unit = this.#units.get(name);
+    if (unit === undefined) {
       return;
     }
-    this.#specs.delete(name);
-    for (const service of servicesOf(spec)) {
+    this.#units.delete(name);
+    for (const service of servicesOf(unit.spec)) {
       const users = this.#users.get(service);
       users?.delete(name);
       if (users?.size === 0) {
         this.#users.delete(service);
       }
     }
-    this.#retire(name);
+    this.#retire(unit.ruleset);
   }
 
   /** Defines a service, or takes its definition back. Rulesets that name it are planned anew. */
@@ -91,18 +98,19 @@ export class RuleBook {
       this.#services.set(name, entries);
     }
     for (const user of this.#users.get(name) ?? []) {
-      const spec = this.#specs.get(user);
-      if (spec !== undefined) {
-        this.#retire(user);
-        this.#plan(spec);
+      const unit = this.#units.get(user);
+      if (unit !== undefined) {
+        this.#retire(unit.ruleset);
+        unit.ruleset = this.#plan(unit.spec);
       }
     }
   }
 
   /** Scopes of rulesets that came, went or changed since this was asked last. */
-  takeTouchedScopes(): Iterable<number> {
+  takeTouchedScopes(): readonly number[] {
     const touched = this.#touchedScopes;
-    this.#touchedScopes = new Set();
+    this.#touchedScopes = [];
+    this.#isTouched.clear();
     return touched;
   }
 
@@ -120,9 +128,9 @@ export class RuleBook {
     this.#retired = [];
   }
 
-  #plan(spec: RulesetSpec): void {
+  #plan(spec: RulesetSpec): Ruleset | undefined {
     if (spec.enabled === false) {
-      return;
+      return undefined;
     }
     const ruleset = {
       index: this.#ids.take(),
@@ -130,26 +138,34 @@ export class RuleBook {
       scope: this.#labels.holdSelector(spec.scope),
       rules: planRules(spec, this.#services, this.#sources),
     };
-    this.#byName.set(spec.name, ruleset);
     this.#byIndex[ruleset.index] = ruleset;
     this.#byScope.link(ruleset.scope, ruleset.index);
     for (const { source } of ruleset.rules) {
       this.#bySource.link(source, ruleset.index);
     }
-    this.#touchedScopes.add(ruleset.scope);
+    this.#touchScope(ruleset.scope);
+    return ruleset;
   }
 
-  #retire(name: string): void {
-    const ruleset = this.#byName.get(name);
+  #retire(ruleset: Ruleset | undefined): void {
     if (ruleset !== undefined) {
-      this.#byName.delete(name);
       this.#byScope.dropRight(ruleset.index);
-      this.#touchedScopes.add(ruleset.scope);
+      this.#touchScope(ruleset.scope);
       this.#retired.push(ruleset);
+    }
+  }
+
+  #touchScope(scope: number): void {
+    if (this.#isTouched.add(scope)) {
+      this.#touchedScopes.push(scope);
     }
   }
 }
 
-function servicesOf({ rules }: RulesetSpec): Iterable<string> {
-  return new Set(rules.flatMap(({ services = [] }) => services));
+const NO_SERVICES: ReadonlySet<string> = new Set();
+
+function servicesOf({ rules }: RulesetSpec): ReadonlySet<string> {
+  return rules.some(({ services = [] }) => services.length > 0)
+    ? new Set(rules.flatMap(({ services = [] }) => services))
+    : NO_SERVICES;
 }

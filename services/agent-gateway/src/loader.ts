@@ -32,6 +32,8 @@ export class Loader {
   #info: { readonly createdNs: bigint; readonly lastSequence: number } | undefined;
   /** Creation time of the log that the partitions were read from; 0 before. */
   #createdNs = 0n;
+  /** True if VERSIONS has to be read from its beginning, whatever checkpoints cover. */
+  #whole = false;
 
   constructor(parts: LoaderParts) {
     this.#parts = parts;
@@ -70,6 +72,12 @@ export class Loader {
     this.#caughtUp.delete(reader);
     const id = `${RETRY_TIMER}${reader}`;
     this.#parts.out.add({ kind: "timer", id, delayMs: RETRY_MS });
+  }
+
+  /** VERSIONS is not what the checkpoints cover: it is read from its beginning after a moment. */
+  readWhole(): void {
+    this.#whole = true;
+    this.#parts.out.fork({ kind: "unfollow", reader: "versions" });
   }
 
   /** Takes a timer; false if it is not one of the loader's. */
@@ -197,6 +205,12 @@ export class Loader {
       }
     });
     this.#createdNs = info.createdNs;
+    if (this.#whole) {
+      this.#whole = false;
+      for (const partition of partitions) {
+        partition.rewind();
+      }
+    }
     const next = Math.min(...partitions.map((partition) => partition.lastSequence)) + 1;
     const from = next <= 1 || info.lastSequence === 0 ? "all" : Math.min(next, info.lastSequence);
     out.fork({ kind: "follow", reader: "versions", stream: "VERSIONS", filters: [], from });

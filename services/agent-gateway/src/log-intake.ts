@@ -14,6 +14,8 @@ const NO_BYTES = new Uint8Array();
 export class LogIntake {
   readonly #parts: GatewayParts;
   readonly #line: Line;
+  /** Epochs whose beginning was looked for from the start of the log, by partition. */
+  readonly #lookedFor = new Map<number, bigint>();
 
   constructor(parts: GatewayParts, line: Line) {
     this.#parts = parts;
@@ -71,6 +73,13 @@ export class LogIntake {
     }
     const formerConfig = partition.inputs?.configSequence ?? 0n;
     const change = partition.take(content, record.sequence);
+    if (partition.unreadEpoch > (this.#lookedFor.get(index) ?? 0n)) {
+      // The log went back and grew again beneath what a checkpoint covers.
+      this.#lookedFor.set(index, partition.unreadEpoch);
+      this.#parts.loader.readWhole();
+      this.lost("versions", `the beginning of epoch ${partition.unreadEpoch} was not read`, moment);
+      return;
+    }
     ground.name(groundKey(index), partition.inputs, moment.monotonicMs);
     events.reached(record.sequence);
     const commit = partition.inputs?.configSequence ?? 0n;

@@ -108,6 +108,7 @@ export class Ground {
   /** Forgets what was named: it is read anew. */
   clear(): void {
     this.#doubts.clear();
+    this.#expectedRegistry = undefined;
   }
 
   /** Asks the leaders about the registry's creation, and about doubts that have lasted. */
@@ -132,8 +133,10 @@ export class Ground {
     } else if (message.tag === REGISTRY_TAG) {
       this.#registryLast = message.lastSequence;
       this.#registryCreatedNs = message.createdUnixNs;
-      if ((this.#expectedRegistry?.generation ?? 0n) < this.#commits.generation) {
-        this.expectRegistry(message.createdUnixNs, this.#commits.generation);
+      // The one that happens to be there is no evidence by itself; one that was accepted is.
+      const { generation } = this.#commits;
+      if (this.#expectedRegistry !== undefined && this.#expectedRegistry.generation < generation) {
+        this.expectRegistry(message.createdUnixNs, generation);
       }
     } else {
       return false;

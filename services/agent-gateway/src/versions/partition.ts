@@ -56,6 +56,7 @@ export class Partition {
   #inputsBytes: Uint8Array = NO_BYTES;
   #lastSequence = 0;
   #foreign = "";
+  #unread = 0n;
 
   /** Epoch; 0 before the first record. */
   get epoch(): bigint {
@@ -82,6 +83,11 @@ export class Partition {
     return this.#lastSequence;
   }
 
+  /** Highest epoch of a record whose beginning was not read; 0 if there is none. */
+  get unreadEpoch(): bigint {
+    return this.#unread > this.#epoch ? this.#unread : 0n;
+  }
+
   /** Why its heads can't be pushed; empty if they can. */
   get blocked(): string {
     return this.#openEpoch ? "an epoch is being begun" : this.#foreign;
@@ -97,6 +103,24 @@ export class Partition {
     for (const [workload, head] of start.heads) {
       this.heads.set(workload, head);
     }
+  }
+
+  /** The log went back or is another one: forgets all that was read of it. */
+  reset(): void {
+    this.heads.clear();
+    this.refused.clear();
+    this.#epoch = 0n;
+    this.#openEpoch = false;
+    this.#setInputs(undefined);
+    this.#reached = undefined;
+    this.#lastSequence = 0;
+    this.#foreign = "";
+    this.#unread = 0n;
+  }
+
+  /** Lets every record of the log count, those too that a checkpoint covers. */
+  rewind(): void {
+    this.#lastSequence = 0;
   }
 
   /** The log is not the one that the checkpoints cover: nothing counts until a higher epoch begins. */
@@ -122,6 +146,9 @@ export class Partition {
   }
 
   #takeBatch(batch: VersionBatch): Change {
+    if (batch.epoch > this.#unread) {
+      this.#unread = batch.epoch;
+    }
     if (batch.epoch !== this.#epoch || this.#foreign !== "") {
       return NONE;
     }

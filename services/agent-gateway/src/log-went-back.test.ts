@@ -1,0 +1,53 @@
+import { bodyDigest } from "@ringwall/rendered";
+import { describe, expect, it } from "vitest";
+import { Bench } from "./testing/bench.ts";
+import { advance, body, epoch, inputsAt, stored } from "./testing/records.ts";
+import { fromHex } from "./wire/hex.ts";
+
+const A = body("10.0.0.1/32");
+
+/** What a gateway hears while it reads VERSIONS again. */
+function readAgain(bench: Bench, lastSequence: number): void {
+  bench.step({ kind: "timer", id: "loader:versions" });
+  bench.step({ kind: "caught-up", reader: "checkpoints", sequence: 0 });
+  bench.step({
+    kind: "stream-info",
+    tag: "loader:VERSIONS",
+    createdUnixNs: 7n,
+    firstSequence: 1,
+    lastSequence,
+  });
+}
+
+function withHead(at: bigint) {
+  const heads = [{ workload: "web-1", version: 3n, digest: fromHex(bodyDigest(A)) }];
+  return epoch("rw", "web-1", at, { heads, inputs: inputsAt(1) });
+}
+
+describe("a gateway whose log went back to an older copy", () => {
+  it("takes the log as it is now, though it had read a later epoch before", () => {
+    const bench = Bench.ready();
+    for (const entry of stored("rw", A)) bench.feed(entry);
+    bench.feed(withHead(9n));
+    bench.step({ kind: "reader-lost", reader: "versions", detail: "went back" });
+    readAgain(bench, 40);
+    bench.feed(withHead(4n));
+    bench.step({ kind: "caught-up", reader: "versions", sequence: 40 });
+    bench.hello();
+    expect(bench.push()).toMatchObject({ epoch: 4n, headVersion: 3n });
+  });
+
+  it("reads the whole log when a record is of an epoch whose beginning it has not read", () => {
+    const bench = Bench.ready();
+    for (const entry of stored("rw", A)) bench.feed(entry);
+    bench.effects = [];
+    bench.feed(advance("rw", "web-1", undefined, { version: 4, policy: A }, { epoch: 6n }));
+    expect(bench.all("unfollow")).toMatchObject([{ reader: "versions" }]);
+    readAgain(bench, 40);
+    expect(bench.all("follow").find(({ reader }) => reader === "versions")?.from).toBe("all");
+    bench.feed(withHead(6n));
+    bench.step({ kind: "caught-up", reader: "versions", sequence: 40 });
+    bench.hello();
+    expect(bench.push()).toMatchObject({ epoch: 6n, headVersion: 3n });
+  });
+});

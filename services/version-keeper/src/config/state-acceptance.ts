@@ -61,12 +61,14 @@ export function* acceptState(
     throw new ApiFailure("refused", message);
   }
   const generations = named.map((inputs) => inputs.generation);
-  const generation = highestOf([config.generation, ...generations]);
+  const highest = highestOf([config.generation, ...generations]);
+  const now = BigInt(Math.trunc(context.moment().wallMs));
   const value = {
-    generation: generation + 1n,
+    // The clock keeps two acceptances apart of which a restore took the first one away.
+    generation: highestOf([highest + 1n, now]),
     overruled,
     author: request.author,
-    timeUnixMs: BigInt(Math.trunc(context.moment().wallMs)),
+    timeUnixMs: now,
   };
   const record = create(ConfigRecordSchema, { record: { case: "acceptState", value } });
   try {

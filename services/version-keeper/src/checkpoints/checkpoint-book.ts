@@ -101,6 +101,11 @@ export class CheckpointBook {
     return { ...newest, heads: headsOf(parts) };
   }
 
+  /** Begins a start-up anew: the heads of what is read from now on are kept. */
+  keepHeads(): void {
+    this.#keepsHeads = true;
+  }
+
   /** Ends the start-up: heads are no longer kept. */
   dropHeads(): void {
     this.#keepsHeads = false;

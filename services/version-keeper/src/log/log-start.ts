@@ -125,7 +125,8 @@ export class LogStart {
     for (const [partition, partitionLog] of versions.partitions.entries()) {
       const [newest] = book.ofPartition(partition);
       const snapshot = book.snapshot(partition);
-      if (newest === undefined || snapshot === undefined) {
+      // What this instance has taken since goes further, unless the store went back to another life.
+      if (newest === undefined || snapshot === undefined || snapshot.epoch <= partitionLog.epoch) {
         continue;
       }
       partitionLog.restore(snapshot);
@@ -170,8 +171,12 @@ export class LogStart {
       }
     }
     this.#versionsRead = false;
-    this.#followVersions();
     this.#parts.suspected();
+    this.#checkpointsRead = false;
+    this.#parts.book.clear();
+    this.#parts.book.keepHeads();
+    this.#followCheckpoints();
+    yield* this.#restore();
   }
 
   #followCheckpoints(): void {

@@ -1,4 +1,6 @@
+import { fromBinary } from "@bufbuild/protobuf";
 import type { StoredRecord } from "@ringwall/actor";
+import { VersionRecordSchema } from "@ringwall/wire";
 import type { KeeperContext } from "../context.ts";
 import {
   EffectFailed,
@@ -15,31 +17,62 @@ export function versionSignal(partition: number): string {
   return `version:${partition}`;
 }
 
+/** The end of a partition's log as its leader has it. */
+export interface LogEnd {
+  /** Sequence of its last record; 0 if there is none. */
+  readonly sequence: number;
+  /** Epoch of that record; 0 if there is none or it can't be read. */
+  readonly epoch: bigint;
+}
+
 /**
  * Waits until this instance has taken everything of the partition that the leader has, and returns
- * the last record there. Throws EffectFailed when the reader does not come up in time.
+ * the log's end. Throws EffectFailed when the reader does not come up in time.
  */
 export function* catchUpVersions(
   context: KeeperContext,
   partition: number,
   log: PartitionLog,
-): Task<StoredRecord | undefined> {
-  const subject = context.names.version(partition);
+): Task<LogEnd> {
+  const { names, options } = context;
+  const subject = names.version(partition);
   const last = yield* readLast("VERSIONS", subject);
-  const wanted = last?.sequence ?? 0;
-  while (log.seen < wanted) {
-    if (!(yield* signalled(versionSignal(partition), context.options.catchUpMs))) {
-      const detail = `this instance has taken ${subject} up to ${log.seen}, the leader has ${wanted}`;
+  const end = { sequence: last?.sequence ?? 0, epoch: epochOf(last) };
+  while (log.seen < end.sequence) {
+    if (!(yield* signalled(versionSignal(partition), options.catchUpMs))) {
+      const detail = `this instance has taken ${subject} up to ${log.seen}, the leader has ${end.sequence}`;
       throw new EffectFailed("follow", "timeout", detail);
     }
   }
-  return last;
+  // Sequences alone do not tell: a log that went back has others under the same ones, and the reader
+  // finds that out in a moment.
+  while (log.epoch < end.epoch) {
+    if (!(yield* signalled(versionSignal(partition), options.catchUpMs))) {
+      break;
+    }
+  }
+  return end;
+}
+
+function epochOf(record: StoredRecord | undefined): bigint {
+  if (record === undefined) {
+    return 0n;
+  }
+  try {
+    return fromBinary(VersionRecordSchema, record.payload).record.value?.epoch ?? 0n;
+  } catch {
+    // The reader counts and logs what can't be read.
+    return 0n;
+  }
 }
 
 /** Why the partition needs a new epoch, or undefined if its log goes on. */
-export function epochReason(log: PartitionLog, last: StoredRecord | undefined): string | undefined {
+export function epochReason(log: PartitionLog, end: LogEnd): string | undefined {
   if (log.suspicion !== undefined) {
     return log.suspicion;
+  }
+  if (log.epoch < end.epoch) {
+    return `the log is of epoch ${end.epoch}, whose beginning is neither there nor in a checkpoint`;
   }
   if (log.epoch === 0n) {
     return "first epoch of the partition";
@@ -47,10 +80,9 @@ export function epochReason(log: PartitionLog, last: StoredRecord | undefined): 
   if (log.isEpochOpen) {
     return "the epoch before it was not begun to its end";
   }
-  const sequence = last?.sequence ?? 0;
-  return sequence === log.lastSequence
+  return end.sequence === log.lastSequence
     ? undefined
-    : `the log ends at sequence ${sequence}, the last one known is ${log.lastSequence}`;
+    : `the log ends at sequence ${end.sequence}, the last one known is ${log.lastSequence}`;
 }
 
 /** Where to read RENDERED from. */

@@ -152,11 +152,11 @@ export class PartitionOwner {
 
   *#open(): Task<void> {
     const context = this.#context;
-    const last = yield* catchUpVersions(context, this.#partition, this.#log);
-    this.#fence = last?.sequence ?? 0;
-    const reason = epochReason(this.#log, last);
+    const end = yield* catchUpVersions(context, this.#partition, this.#log);
+    this.#fence = end.sequence;
+    const reason = epochReason(this.#log, end);
     if (reason !== undefined) {
-      yield* this.#beginEpoch(reason, 0n);
+      yield* this.#beginEpoch(reason, end.epoch);
     }
     const start = yield* renderedStart(context, this.#partition, this.#log);
     this.#renderedCreated = start.createdUnixNs;

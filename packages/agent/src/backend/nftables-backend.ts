@@ -22,7 +22,7 @@ import type { BackendResult, CounterReading, DriftReport, EnforcementBackend } f
 import { cutScript, flowsToCut, listFlows, readFlows } from "./nftables-cut.ts";
 import { NftMonitor } from "./nftables-monitor.ts";
 import { nftOnce } from "./nftables-once.ts";
-import { NftSession } from "./nftables-session.ts";
+import { type NftAnswer, NftSession } from "./nftables-session.ts";
 
 /** Options of the nftables backend. */
 export interface NftablesBackendOptions {
@@ -41,6 +41,8 @@ export interface NftablesBackendOptions {
 
 /** Members of each set that a check looks at. */
 const CHECK_SAMPLE = 128;
+/** Members of sets above which a load is not monitored. */
+const MONITORED_LOAD = 1000;
 /** Frames that are remembered as checked. */
 const CHECKED_KEPT = 4;
 const WOULD_DROPS_LIMIT = 100;
@@ -217,11 +219,12 @@ export class NftablesBackend implements EnforcementBackend {
     // Whoever gives no answer may have loaded it or not: then the next load is a whole one.
     this.#installed = undefined;
     let done = plan;
-    let answer = await this.#loader.run(plan.step ?? fullScript(plan.ruleset));
+    let answer =
+      plan.step === undefined ? await this.#loadWhole(plan) : await this.#loader.run(plan.step);
     if (!answer.ok && plan.step !== undefined) {
       // The live sets are not what they should be: the whole load settles that.
       done = this.#planWhole(plan.policy);
-      answer = await this.#loader.run(fullScript(done.ruleset));
+      answer = await this.#loadWhole(done);
     }
     if (!answer.ok) {
       this.#installed = before;
@@ -230,6 +233,18 @@ export class NftablesBackend implements EnforcementBackend {
     const { ruleset, base } = done;
     this.#installed = { ruleset, frame: base?.frame ?? this.#readBack(ruleset) };
     return { ok: true, detail: base === undefined ? "loaded whole" : "changed peers" };
+  }
+
+  /** Replaces everything. What another process does meanwhile is found by the next comparison. */
+  async #loadWhole({ ruleset }: Plan): Promise<NftAnswer> {
+    const count = ruleset.addressSets.reduce((sum, { elements }) => sum + elements.length, 0);
+    const monitor = count > MONITORED_LOAD ? this.#monitor : undefined;
+    monitor?.pause();
+    try {
+      return await this.#loader.run(fullScript(ruleset));
+    } finally {
+      if (monitor === this.#monitor) monitor?.resume();
+    }
   }
 
   /** How nft prints what was just loaded; it is awaited by the next comparison. */

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -36,9 +37,10 @@ export async function runDemo(session: Session, options: DemoOptions): Promise<v
   const { out } = session;
   process.setMaxListeners(EXIT_LISTENERS);
   const directory = await mkdtemp(join(tmpdir(), "ringwall-demo-"));
-  await using _removed = {
-    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
-  };
+  // Also after a second Ctrl-C, which waits for nobody.
+  const removeAtOnce = () => rmSync(directory, { recursive: true, force: true });
+  process.once("exit", removeAtOnce);
+  await using _removed = { [Symbol.asyncDispose]: async () => removeAtOnce() };
   await using state = await openStateDirectory(join(directory, "control"), true);
   const failure = new AbortController();
   const signal = AbortSignal.any([session.interrupted, failure.signal]);

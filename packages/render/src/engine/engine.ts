@@ -5,6 +5,7 @@ import { Pending } from "./pending.ts";
 import { EngineState } from "./state.ts";
 import { Column } from "./store/column.ts";
 import { Marks } from "./store/marks.ts";
+import { Pause } from "./store/pause.ts";
 import { NO_CELL } from "./workloads/cells.ts";
 
 /** Units of work between two yields: a few milliseconds. */
@@ -13,6 +14,7 @@ const RULESETS_PER_STEP = 500;
 const CALLERS_PER_STEP = 500;
 const CELLS_PER_STEP = 2_000;
 const RULES_PER_STEP = 2_000;
+const MOVES_PER_STEP = 5_000;
 
 const NO_CLASS = 0;
 
@@ -121,21 +123,24 @@ export class Engine implements BodySource {
     const { cells } = fleet;
     const touched = cells.takeTouched();
     this.#noteFormerClasses(moved);
-    this.#dropEmptyCells();
-    if (moved.length > WORKLOADS_PER_STEP) {
+    if (moved.length > MOVES_PER_STEP) {
       yield;
     }
+    this.#dropEmptyCells();
+    const pause = new Pause(CELLS_PER_STEP);
     for (const cell of touched) {
+      if (pause.isDue(1)) {
+        yield;
+      }
       if (cells.memberCount(cell) > 0) {
         routes.enter(cell);
       }
     }
+    const rescoped = yield* this.#rescopedCells();
     const movedCells: number[] = [];
     this.#movedCells.clear();
-    let done = 0;
-    for (const cell of [...touched, ...rerouted, ...this.#rescopedCells()]) {
-      done += 1;
-      if (done % CELLS_PER_STEP === 0) {
+    for (const cell of [...touched, ...rerouted, ...rescoped]) {
+      if (pause.isDue(1)) {
         yield;
       }
       if (cells.memberCount(cell) === 0) {
@@ -176,10 +181,14 @@ export class Engine implements BodySource {
   }
 
   /** Cells of label sets in the scope of a ruleset that came, went or changed. */
-  #rescopedCells(): readonly number[] {
+  *#rescopedCells(): Generator<void, readonly number[]> {
     const { book, fleet, labels, lists } = this.#state;
     const found: number[] = [];
+    const pause = new Pause(CELLS_PER_STEP);
     for (const scope of book.takeTouchedScopes()) {
+      if (pause.isDue(1 + labels.setCount(scope))) {
+        yield;
+      }
       for (let index = labels.setCount(scope) - 1; index >= 0; index--) {
         const set = labels.setAt(scope, index);
         if (lists.invalidate(set)) {
@@ -197,20 +206,16 @@ export class Engine implements BodySource {
     const { bodies, classes } = this.#state;
     const dirty = classes.takeDirty();
     const changed: PolicyClass[] = [];
-    let done = 0;
-    let rules = 0;
-    for (const policyClass of dirty) {
-      done += 1;
+    const pause = new Pause(RULES_PER_STEP);
+    for (const [index, policyClass] of dirty.entries()) {
       if (!classes.isInhabited(policyClass)) {
         continue;
       }
       if (bodies.render(policyClass)) {
         changed.push(policyClass);
       }
-      rules += 1 + policyClass.list.rules.length;
-      if (rules > RULES_PER_STEP) {
-        rules = 0;
-        this.#progress = { phase: "rendering", done, total: dirty.length };
+      if (pause.isDue(1 + policyClass.list.rules.length)) {
+        this.#progress = { phase: "rendering", done: index + 1, total: dirty.length };
         yield;
       }
     }
@@ -229,7 +234,11 @@ export class Engine implements BodySource {
       encode: (from, to) => deltas.encode(from, to),
     });
     const removed: string[] = [];
+    const pause = new Pause(MOVES_PER_STEP);
     for (const workload of moved) {
+      if (pause.isDue(1)) {
+        yield;
+      }
       const from = classes.at(this.#workloadFrom.at(workload) - 1);
       const to = classes.ofCell(fleet.cells.of(workload));
       if (to === undefined) {
@@ -241,10 +250,10 @@ export class Engine implements BodySource {
         gatherer.stepOf(from, before, to)?.add(workload);
       }
     }
-    if (moved.length > WORKLOADS_PER_STEP) {
-      yield;
-    }
     for (const cell of movedCells) {
+      if (pause.isDue(fleet.cells.memberCount(cell))) {
+        yield;
+      }
       const from = classes.at(this.#cellFrom.at(cell) - 1);
       const to = classes.ofCell(cell);
       if (from !== undefined && to !== undefined) {
@@ -254,6 +263,9 @@ export class Engine implements BodySource {
     for (const policyClass of rendered) {
       for (let index = classes.cellCount(policyClass) - 1; index >= 0; index--) {
         const cell = classes.cellAt(policyClass, index);
+        if (pause.isDue(fleet.cells.memberCount(cell))) {
+          yield;
+        }
         if (!this.#movedCells.has(cell)) {
           this.#gatherCell(cell, policyClass, policyClass, gatherer);
         }

@@ -3,6 +3,7 @@ import type { ByteWriter } from "../store/byte-writer.ts";
 import { Column } from "../store/column.ts";
 import { IntLists } from "../store/int-lists.ts";
 import { Marks } from "../store/marks.ts";
+import { Pause } from "../store/pause.ts";
 import { sortTexts } from "../store/sort-texts.ts";
 import { TextSets } from "../store/text-sets.ts";
 import type { TextTable } from "../store/text-table.ts";
@@ -60,6 +61,8 @@ export class PeerSets {
   /** Texts to look at, per source. */
   readonly #touched = new IntLists();
   #dirty: number[] = [];
+  /** Sets that are filled and have to follow what moves. */
+  #filled = 0;
   readonly #idle = new Set<number>();
   readonly #seen = new Marks();
   /** Sources that a workload's label set feeds after it moved, and those that it fed before, too. */
@@ -90,6 +93,7 @@ export class PeerSets {
   sweep(): void {
     for (const source of this.#idle) {
       if (this.#uses.at(source) === 0) {
+        this.#filled -= this.#state.at(source) === NEW ? 0 : 1;
         this.sets.drop(source);
         this.#touched.clear(source);
         this.#state.put(source, IDLE);
@@ -120,6 +124,9 @@ export class PeerSets {
     after: number,
     afterTexts: ArrayLike<number>,
   ): void {
+    if (this.#filled === 0) {
+      return;
+    }
     this.#fedBoth.clear();
     if (before === after) {
       this.#touchSources(after, [beforeTexts, afterTexts]);
@@ -138,27 +145,22 @@ export class PeerSets {
     this.#dirty = [];
     const changed: number[] = [];
     const fresh: number[] = [];
-    let done = 0;
+    const pause = new Pause(PER_STEP);
     for (const source of dirty) {
+      if (pause.isDue(1 + this.#touched.length(source))) {
+        yield;
+      }
       const state = this.#state.at(source);
       if (state === NEW) {
         fresh.push(source);
       } else if (state === STALE) {
         this.#state.put(source, FILLED);
         const texts = yield* sortTexts(this.#collect(source), this.#base.texts);
-        done += texts.length;
         if (this.sets.replace(source, texts)) {
           changed.push(source);
         }
-      } else if (state === FILLED) {
-        done += this.#touched.length(source);
-        if (this.#look(source)) {
-          changed.push(source);
-        }
-      }
-      if (done > PER_STEP) {
-        done = 0;
-        yield;
+      } else if (state === FILLED && this.#look(source)) {
+        changed.push(source);
       }
     }
     yield* this.#fillAll(fresh);
@@ -168,18 +170,17 @@ export class PeerSets {
   *#fillAll(fresh: readonly number[]): Generator<void, void> {
     const single: number[] = [];
     const bulk: number[] = [];
+    this.#filled += fresh.length;
     for (const source of fresh) {
       this.#state.put(source, FILLED);
       const inBulk = fresh.length >= BULK_SETS && this.#base.sources.isSelectorsOnly(source);
       (inBulk ? bulk : single).push(source);
     }
-    let done = 0;
+    const pause = new Pause(PER_STEP);
     for (const source of single) {
       const texts = yield* sortTexts(this.#collect(source), this.#base.texts);
       this.sets.fill(source, texts);
-      done += texts.length;
-      if (done > PER_STEP) {
-        done = 0;
+      if (pause.isDue(texts.length)) {
         yield;
       }
     }
@@ -271,7 +272,11 @@ export class PeerSets {
     const { sources, labels, texts } = this.#base;
     const fleet = this.#base.fleet();
     const feeds = new IntLists();
+    const pause = new Pause(PER_STEP);
     for (const source of fresh) {
+      if (pause.isDue(1 + sources.selectorCount(source))) {
+        yield;
+      }
       for (let index = sources.selectorCount(source) - 1; index >= 0; index--) {
         const selector = sources.selectorAt(source, index);
         for (let at = labels.setCount(selector) - 1; at >= 0; at--) {
@@ -299,7 +304,7 @@ export class PeerSets {
           }
         }
       }
-      if (at % PER_STEP === PER_STEP - 1) {
+      if (pause.isDue(1)) {
         yield;
       }
     }

@@ -1,4 +1,6 @@
 const INITIAL_BYTES = 64 * 1024;
+/** Views of up to this many bytes are made once. */
+const KEPT_VIEW_BYTES = 4 * 1024;
 /** A larger buffer is let go after use. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 /** Most bytes of a tag and a 32-bit varint. */
@@ -10,6 +12,8 @@ const utf8 = new TextEncoder();
 export class ByteWriter {
   #bytes = new Uint8Array(INITIAL_BYTES);
   #at = 0;
+  /** Views of the buffer's beginning by length: making one costs more than hashing a small message. */
+  #views: (Uint8Array<ArrayBuffer> | undefined)[] = [];
 
   /** One byte outside any field. */
   byte(value: number): void {
@@ -102,7 +106,12 @@ export class ByteWriter {
 
   /** The bytes written so far, as a view that the next write makes invalid. */
   view(): Uint8Array<ArrayBuffer> {
-    return this.#bytes.subarray(0, this.#at);
+    if (this.#at > KEPT_VIEW_BYTES) {
+      return this.#bytes.subarray(0, this.#at);
+    }
+    const view = this.#views[this.#at] ?? this.#bytes.subarray(0, this.#at);
+    this.#views[this.#at] = view;
+    return view;
   }
 
   /** The bytes written so far, as memory of their own. Begins anew. */
@@ -115,7 +124,7 @@ export class ByteWriter {
   /** `take` for bytes that live shortly: small ones share memory, which costs no allocation each. */
   takeBriefly(): Uint8Array<ArrayBuffer> {
     const taken = Buffer.allocUnsafe(this.#at);
-    taken.set(this.#bytes.subarray(0, this.#at));
+    taken.set(this.view());
     this.reset();
     return taken;
   }
@@ -125,6 +134,7 @@ export class ByteWriter {
     this.#at = 0;
     if (this.#bytes.length > KEPT_BYTES) {
       this.#bytes = new Uint8Array(INITIAL_BYTES);
+      this.#views = [];
     }
   }
 
@@ -143,6 +153,7 @@ export class ByteWriter {
       const larger = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
       larger.set(this.#bytes.subarray(0, this.#at));
       this.#bytes = larger;
+      this.#views = [];
     }
   }
 }

@@ -295,11 +295,19 @@ export class Cells {
   #apply(cell: number): void {
     const { labels, inventory, outbounds } = this.#base;
     const set = this.#keys.at(cell, BASE);
+    const declared = outbounds.get(this.#keys.at(cell, OUTBOUNDS)) ?? NOTHING;
+    if (this.#keys.at(cell, OWN) === 0 && inventory.isSilent(set)) {
+      labels.keepSet(set);
+      this.#set.put(cell, set);
+      this.#modes[cell] = this.#keys.at(cell, ENFORCED) === 1 ? ENFORCED_MARK : VISIBILITY;
+      this.#putOutbounds(cell, declared);
+      return;
+    }
     const overlay = inventory.overlay({
       set,
       own: inventory.ownUnit(this.#keys.at(cell, OWN)),
       enforced: this.#keys.at(cell, ENFORCED) === 1,
-      outbounds: outbounds.get(this.#keys.at(cell, OUTBOUNDS)) ?? NOTHING,
+      outbounds: declared,
     });
     if (overlay.labels === undefined) {
       labels.keepSet(set);
@@ -308,9 +316,13 @@ export class Cells {
       this.#set.put(cell, labels.holdSet(overlay.labels));
     }
     this.#modes[cell] = modeOf(overlay);
-    if (overlay.outbounds.length > 0) {
-      this.#outbounds.set(cell, overlay.outbounds);
-    } else {
+    this.#putOutbounds(cell, overlay.outbounds);
+  }
+
+  #putOutbounds(cell: number, outbounds: readonly string[]): void {
+    if (outbounds.length > 0) {
+      this.#outbounds.set(cell, outbounds);
+    } else if (this.#outbounds.size > 0) {
       this.#outbounds.delete(cell);
     }
   }
@@ -349,11 +361,12 @@ export class Cells {
 
 const NOTHING: readonly string[] = [];
 const VISIBILITY: CellMode = { mode: "visibility", weaker: false };
+const ENFORCED_MARK: CellMode = { mode: "enforced", weaker: false };
 const SHARED: readonly CellMode[] = [
   VISIBILITY,
   { mode: "visibility", weaker: true },
   { mode: "simulation", weaker: true },
-  { mode: "enforced", weaker: false },
+  ENFORCED_MARK,
 ];
 
 function modeOf({ mode, weaker }: CellMode): CellMode {

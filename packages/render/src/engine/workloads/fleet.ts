@@ -113,7 +113,7 @@ export class Fleet {
   }
 
   servingOf(workload: number): Serving | undefined {
-    return this.#serving.get(workload);
+    return this.#serving.size === 0 ? undefined : this.#serving.get(workload);
   }
 
   /** Adds or replaces a workload. */
@@ -128,9 +128,11 @@ export class Fleet {
     this.#source.put(workload, source);
     this.#enforced.put(workload, spec.enforced ? 1 : 0);
     this.#putOutbounds(workload, spec.outbounds);
-    const served = this.#serving.get(workload);
+    const served = this.servingOf(workload);
     const serving = servingOf(spec);
-    this.#putServing(workload, serving);
+    if (serving !== served) {
+      this.#putServing(workload, serving);
+    }
     this.#place(workload);
     const after = this.setOf(workload);
     this.#putAddresses(workload, before, after, spec);
@@ -252,19 +254,15 @@ export class Fleet {
   #place(workload: number): void {
     const own = this.#inventory.ownOf(this.name(workload));
     const source = this.#source.at(workload);
-    let base = source;
+    const enforced = this.#enforced.at(workload) === 1;
+    const outbounds = this.#outboundsOf.at(workload);
     if (own?.spec.labels === undefined) {
-      this.#labels.keepSet(base);
-    } else {
-      base = this.#labels.holdSet(this.#inventory.baseLabels(this.#labels.labels(source), own));
+      this.cells.place(workload, source, own, enforced, outbounds);
+      return;
     }
-    this.cells.place(
-      workload,
-      base,
-      own,
-      this.#enforced.at(workload) === 1,
-      this.#outboundsOf.at(workload),
-    );
+    const labels = this.#inventory.baseLabels(this.#labels.labels(source), own);
+    const base = this.#labels.holdSet(labels);
+    this.cells.place(workload, base, own, enforced, outbounds);
     this.#labels.releaseSet(base);
   }
 

@@ -59,7 +59,7 @@ export class Inventory {
 
   /** The own unit of a workload; of several the lowest name speaks. */
   ownOf(workload: string): OwnUnit | undefined {
-    return this.#own.get(workload)?.[0];
+    return this.#own.size === 0 ? undefined : this.#own.get(workload)?.[0];
   }
 
   /** The own unit with this id; undefined for 0 and for one that is gone. */
@@ -123,6 +123,11 @@ export class Inventory {
     own: OwnUnit,
   ): Readonly<Record<string, string>> {
     return { ...source, ...own.spec.labels };
+  }
+
+  /** True if no unit speaks for workloads of a base label set without an own unit. */
+  isSilent(set: number): boolean {
+    return this.#selecting.size === 0 || this.#unitsOf(set).length === 0;
   }
 
   /** True if units declare outbounds for workloads of a base label set. */

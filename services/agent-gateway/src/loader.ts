@@ -179,8 +179,7 @@ export class Loader {
       ground.name("checkpoint", config.inputs, 0);
       ground.expectRegistry(config.registryCreatedUnixNs, config.inputs.generation);
     }
-    const former = this.#createdNs;
-    const foreign = new Set<number>();
+    const foreign = this.#staleSince(info.createdNs);
     for (const checkpoint of checkpoints.whole()) {
       const partition = partitions[checkpoint.partition];
       if (partition === undefined || checkpoint.epoch < partition.epoch) {
@@ -199,8 +198,7 @@ export class Loader {
       ground.expectRegistry(checkpoint.registryCreatedNs, checkpoint.inputs?.generation ?? 0n);
     }
     partitions.forEach((partition, index) => {
-      const another = former !== 0n && partition.epoch > 0n && former !== info.createdNs;
-      if (foreign.has(index) || another || partition.lastSequence > info.lastSequence) {
+      if (foreign.has(index) || partition.lastSequence > info.lastSequence) {
         partition.isForeign();
       }
     });
@@ -214,6 +212,15 @@ export class Loader {
     const next = Math.min(...partitions.map((partition) => partition.lastSequence)) + 1;
     const from = next <= 1 || info.lastSequence === 0 ? "all" : Math.min(next, info.lastSequence);
     out.fork({ kind: "follow", reader: "versions", stream: "VERSIONS", filters: [], from });
+  }
+
+  /** Partitions that were read from another stream than the one that is there now. */
+  #staleSince(createdNs: bigint): Set<number> {
+    const another = this.#createdNs !== 0n && this.#createdNs !== createdNs;
+    const { partitions } = this.#parts;
+    return new Set(
+      partitions.flatMap(({ epoch }, index) => (another && epoch > 0n ? [index] : [])),
+    );
   }
 }
 

@@ -1,4 +1,8 @@
+import { createHash } from "node:crypto";
+import { clone, create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { partitionOf } from "@ringwall/bus";
 import { bodyDigest } from "@ringwall/rendered";
+import { VersionCheckpointSchema } from "@ringwall/wire";
 import { describe, expect, it } from "vitest";
 import { Bench } from "./testing/bench.ts";
 import { advance, body, epoch, inputsAt, stored } from "./testing/records.ts";
@@ -6,14 +10,37 @@ import { fromHex } from "./wire/hex.ts";
 
 const A = body("10.0.0.1/32");
 
+/** A checkpoint of web-1's partition. */
+function checkpoint(bench: Bench, init: MessageInitShape<typeof VersionCheckpointSchema>): void {
+  const part = create(VersionCheckpointSchema, { inputs: inputsAt(1), count: 1, ...init });
+  const whole = clone(VersionCheckpointSchema, part);
+  const digest = createHash("sha256").update(toBinary(VersionCheckpointSchema, part)).digest();
+  whole.totalDigest = new Uint8Array(digest);
+  const record = {
+    subject: bench.names.checkpoint("version", partitionOf("web-1"), "a", 0),
+    sequence: 1,
+    payload: toBinary(VersionCheckpointSchema, whole),
+    headers: {},
+    timeUnixMs: 0,
+  };
+  bench.step({ kind: "record", reader: "checkpoints", record });
+}
+
 /** What a gateway hears while it reads VERSIONS again. */
-function readAgain(bench: Bench, lastSequence: number): void {
+function readAgain(
+  bench: Bench,
+  lastSequence: number,
+  init?: MessageInitShape<typeof VersionCheckpointSchema>,
+): void {
   bench.step({ kind: "timer", id: "loader:versions" });
+  if (init !== undefined) {
+    checkpoint(bench, init);
+  }
   bench.step({ kind: "caught-up", reader: "checkpoints", sequence: 0 });
   bench.step({
     kind: "stream-info",
     tag: "loader:VERSIONS",
-    createdUnixNs: 7n,
+    createdUnixNs: init?.streamCreatedUnixNs ?? 7n,
     firstSequence: 1,
     lastSequence,
   });
@@ -33,6 +60,17 @@ describe("a gateway whose log went back to an older copy", () => {
     readAgain(bench, 40);
     bench.feed(withHead(4n));
     bench.step({ kind: "caught-up", reader: "versions", sequence: 40 });
+    bench.hello();
+    expect(bench.push()).toMatchObject({ epoch: 4n, headVersion: 3n });
+  });
+
+  it("takes a whole store that came back together with its checkpoints for what it is", () => {
+    const bench = Bench.ready();
+    for (const entry of stored("rw", A)) bench.feed(entry);
+    bench.step({ kind: "reader-lost", reader: "versions", detail: "created anew" });
+    const heads = [{ workload: "web-1", version: 3n, digest: fromHex(bodyDigest(A)) }];
+    readAgain(bench, 60, { epoch: 4n, streamCreatedUnixNs: 5n, coveredSequence: 40n, heads });
+    bench.step({ kind: "caught-up", reader: "versions", sequence: 60 });
     bench.hello();
     expect(bench.push()).toMatchObject({ epoch: 4n, headVersion: 3n });
   });

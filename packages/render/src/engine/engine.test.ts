@@ -129,7 +129,7 @@ describe("Engine", () => {
   it("keeps objects readable until a flush has ended and forgets them afterwards", () => {
     const engine = new Engine();
     const webs = (octet: number) =>
-      Array.from({ length: 2_500 }, (_, index) =>
+      Array.from({ length: 6_000 }, (_, index) =>
         put(`w${index}`, {
           labels: { app: "web", half: String(index % 2), octet: String(octet) },
           addresses: [`10.${octet}.${index >> 8}.${index & 255}`],

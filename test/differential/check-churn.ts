@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import type { SourceChange } from "@ringwall/render";
 import { Chance, derivedSeed, HistoryWriter } from "@ringwall/testkit";
 import { EngineRun } from "./engine-run.ts";
@@ -9,7 +10,8 @@ const FLUSHES = 6;
 
 /**
  * Runs an estate of some hundred workloads through batches of very different sizes, so that lists
- * grow, sets are collected anew and much moves at once; throws if a head differs from the full render.
+ * grow, sets are collected anew and much moves at once, and then removes it all; throws if a head
+ * differs from the full render or anything is left at the end.
  */
 export function checkChurn(seed: number): void {
   const chance = new Chance(derivedSeed(seed, "churn"));
@@ -27,6 +29,14 @@ export function checkChurn(seed: number): void {
       const size = chance.pick([1, 3, 20, 200, 3 * workloads] as const);
       batch = Array.from({ length: size }, () => writer.next());
     }
+    const removals = [...state.workloads.keys()].map(
+      (id): SourceChange => ({ kind: "removal", id }),
+    );
+    run.apply([...removals, { kind: "configuration", configuration: EMPTY_STATE.configuration }]);
+    run.flush();
+    run.flush();
+    const left = Object.entries(run.sizes()).filter(([, size]) => size > 0);
+    assert.deepEqual(left, [], "left after everything is gone");
   } catch (cause) {
     throw new Error(`churn ${seed}: ${String(cause)}`, { cause });
   }

@@ -4,6 +4,7 @@ import {
   type BodyChanges,
   type BodyStep,
   Engine,
+  type EngineSizes,
   type Head,
   type SourceChange,
 } from "@ringwall/render";
@@ -56,6 +57,11 @@ export class EngineRun {
       const head = this.#heads.get(id);
       assert.equal(head?.kind === "body" ? head.digest : head?.reason, digest, `head of ${id}`);
     }
+  }
+
+  /** Numbers of what the engine holds. */
+  sizes(): EngineSizes {
+    return this.#engine.sizes();
   }
 
   #take(changes: BodyChanges): void {

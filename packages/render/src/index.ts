@@ -40,7 +40,7 @@ export {
   readDocument,
   readDocuments,
 } from "./documents/read-document.ts";
-export { Engine } from "./engine/engine.ts";
+export { Engine, type EngineSizes } from "./engine/engine.ts";
 export {
   type ConnectionExplanation,
   ExplainError,

@@ -17,6 +17,7 @@ export function measureBuild(name: string): void {
   const digests = [...heads.values()].flatMap((head) => (head.kind === "body" ? head.digest : []));
   const bodies = new Set(digests);
   const sets = new Set([...bodies].flatMap((digest) => engine.objectsOf(digest).slice(1)));
+  const { labelSets, selectors } = engine.sizes();
   const whole = renderWhole(estate);
   assertSameHeads(heads, whole.digests);
   report({
@@ -32,6 +33,8 @@ export function measureBuild(name: string): void {
     bodies: bodies.size,
     refused: heads.size - digests.length,
     peerSets: sets.size,
+    labelSets,
+    selectors,
     baseline: Math.round(whole.milliseconds),
     ratio: Number((whole.milliseconds / milliseconds).toPrecision(3)),
   });

@@ -18,6 +18,22 @@ const MOVES_PER_STEP = 5_000;
 
 const NO_CLASS = 0;
 
+/** Numbers of what an engine holds, each distinct thing once. */
+export interface EngineSizes {
+  readonly workloads: number;
+  /** Groups of workloads that nothing distinguishes but name, addresses and what they serve. */
+  readonly cells: number;
+  /** Groups of workloads that share a body. */
+  readonly classes: number;
+  readonly ruleLists: number;
+  readonly labelSets: number;
+  readonly selectors: number;
+  readonly peerSources: number;
+  readonly endpointSets: number;
+  /** Addresses, prefixes and endpoints. */
+  readonly texts: number;
+}
+
 /**
  * The incremental engine: keeps everything that bodies follow from, interned, and renders again only
  * what a change reaches: touched selectors, the peer sets that they feed, the bodies that use those,
@@ -61,6 +77,22 @@ export class Engine implements BodySource {
 
   progress(): Progress {
     return this.#progress;
+  }
+
+  /** What is held at present. */
+  sizes(): EngineSizes {
+    const { buckets, classes, fleet, labels, lists, sources, texts } = this.#state;
+    return {
+      workloads: fleet.size,
+      cells: fleet.cells.size,
+      classes: classes.size,
+      ruleLists: lists.size,
+      labelSets: labels.setTotal,
+      selectors: labels.selectorTotal,
+      peerSources: sources.size,
+      endpointSets: buckets.size,
+      texts: texts.size,
+    };
   }
 
   objectsOf(digest: string): readonly string[] {

@@ -128,6 +128,14 @@ export class LabelIndex {
     return true;
   }
 
+  get setTotal(): number {
+    return this.#sets.size;
+  }
+
+  get selectorTotal(): number {
+    return this.#selectors.size;
+  }
+
   /** Number of sets and selectors that `sweep` looks at. */
   get unused(): number {
     return this.#unusedSets.length + this.#unusedSelectors.length;

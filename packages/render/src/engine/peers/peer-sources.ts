@@ -36,9 +36,8 @@ export class PeerSources {
     this.#texts = texts;
   }
 
-  /** One more than the highest source. */
-  get bound(): number {
-    return this.#terms.bound;
+  get size(): number {
+    return this.#terms.size;
   }
 
   /** Takes a reference to the source of these peers. */

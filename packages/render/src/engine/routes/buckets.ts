@@ -61,6 +61,10 @@ export class Buckets {
     this.sets = new TextSets({ type: ENDPOINT_SET_TYPE, texts: base.texts, writer: base.writer });
   }
 
+  get size(): number {
+    return this.#byKey.size;
+  }
+
   /** Rows and addresses that are left out. */
   get skipped(): number {
     return this.#skipped;

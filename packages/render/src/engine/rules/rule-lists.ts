@@ -36,6 +36,10 @@ export class RuleLists {
     this.#peers = peers;
   }
 
+  get size(): number {
+    return this.#keys.size;
+  }
+
   /** Number of lists that a ruleset is in. */
   countOfRuleset(ruleset: number): number {
     return this.#byRuleset.countOfLeft(ruleset);

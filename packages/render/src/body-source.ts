@@ -58,21 +58,3 @@ export interface Progress {
   readonly done: number;
   readonly total: number;
 }
-
-/**
- * Turns changes into bodies. A flush is worked off in slices of a few milliseconds, so that an actor
- * can serve its mailbox in between; changes that are applied meanwhile belong to the next flush.
- */
-export interface BodySource {
-  apply(changes: Iterable<SourceChange>): void;
-  /** Begins a flush of everything applied so far; nothing happens if one is under way. */
-  begin(): void;
-  /** Works off one slice; the changes when the flush is done, undefined while it is not. */
-  work(): BodyChanges | undefined;
-  /** How far the flush under way has come, or the last one. */
-  progress(): Progress;
-  /** Content objects of a current body: its manifest first, then the sets that it names. */
-  objectsOf(digest: string): readonly string[];
-  /** Bytes of a content object of a current body. */
-  object(digest: string): Uint8Array | undefined;
-}

@@ -4,7 +4,6 @@ export { isWorkloadId } from "./admission/inventory.ts";
 export { findUnmatchedSelectors } from "./admission/unmatched.ts";
 export type {
   BodyChanges,
-  BodySource,
   BodyStep,
   Head,
   Progress,

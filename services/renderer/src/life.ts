@@ -8,7 +8,7 @@ import {
   TraceJoin,
 } from "@ringwall/actor";
 import { PARTITIONS, partitionOf } from "@ringwall/bus";
-import { type BodySource, type Configuration, Engine } from "@ringwall/render";
+import { type Configuration, Engine } from "@ringwall/render";
 import { type Inputs, InputsSchema } from "@ringwall/wire";
 import { ConfigFeed } from "./config/config-feed.ts";
 import { HeadTree } from "./config/head-tree.ts";
@@ -43,7 +43,7 @@ export class Life {
   readonly #registry: RegistryFeed;
   readonly #tree: HeadTree;
   readonly #gate: Gate;
-  readonly #source: BodySource = new Engine();
+  readonly #source = new Engine();
   readonly #content: ContentStore;
   readonly #evidence = new Evidence();
   readonly #heads = new Heads();
@@ -237,9 +237,10 @@ export class Life {
   }
 
   /** Holds a workload's head against its record, and lets its writer know what is marked now. */
-  #review(id: string): void {
-    if (this.#marks.review(id, this.#heads.get(id), this.#registry.get(id))) {
-      this.#writers[partitionOf(id)]?.look();
+  #review(id: string, partition = partitionOf(id)): void {
+    const head = this.#heads.of(partition).get(id);
+    if (this.#marks.review(id, partition, head, this.#registry.get(id))) {
+      this.#writers[partition]?.look();
     }
   }
 
@@ -325,9 +326,11 @@ export class Life {
       changes = this.#source.work();
     }
     const touched = this.#heads.take(changes, inputs);
-    for (const ids of touched.values()) {
+    let changed = 0;
+    for (const [partition, ids] of touched) {
+      changed += ids.size;
       for (const id of ids) {
-        this.#review(id);
+        this.#review(id, partition);
       }
     }
     const trace = joined === undefined ? undefined : this.#span(joined, inputs, touched);
@@ -343,7 +346,7 @@ export class Life {
       name: "ringwall_render_skipped_rows",
       value: changes.skippedRows,
     });
-    outbox.count("ringwall_render_changed_total", {}, changes.heads.size + changes.removed.length);
+    outbox.count("ringwall_render_changed_total", {}, changed);
   }
 
   /** Records the render of a window and gives its trace. */

@@ -1,4 +1,4 @@
-import type { BodyChanges, BodySource, Progress, SourceChange } from "../body-source.ts";
+import type { BodyChanges, Progress, SourceChange } from "../body-source.ts";
 import type { PolicyClass } from "./bodies/policy-class.ts";
 import { GatheredChanges, StepGatherer } from "./body-changes.ts";
 import { Pending } from "./pending.ts";
@@ -39,8 +39,11 @@ export interface EngineSizes {
  * what a change reaches: touched selectors, the peer sets that they feed, the bodies that use those,
  * the workloads that have them. What it gives does not depend on order, repetition or batching of
  * changes, and equals the full render of the same inputs.
+ *
+ * A flush is worked off in slices of a few milliseconds, so that an actor can serve its mailbox in
+ * between; changes that are applied meanwhile belong to the next flush.
  */
-export class Engine implements BodySource {
+export class Engine {
   readonly #state = new EngineState();
   #pending = new Pending();
   #running: Generator<void, BodyChanges> | undefined;
@@ -51,12 +54,14 @@ export class Engine implements BodySource {
   readonly #workloadFrom = new Column();
   readonly #cellFrom = new Column();
 
+  /** Takes changes for the next flush. */
   apply(changes: Iterable<SourceChange>): void {
     for (const change of changes) {
       this.#pending.take(change);
     }
   }
 
+  /** Begins a flush of everything applied so far; nothing happens if one is under way. */
   begin(): void {
     if (this.#running === undefined) {
       const pending = this.#pending;
@@ -66,6 +71,7 @@ export class Engine implements BodySource {
     }
   }
 
+  /** Works off one slice; the changes when the flush is done, undefined while it is not. */
   work(): BodyChanges | undefined {
     const step = this.#running?.next();
     if (step === undefined || !step.done) {
@@ -75,6 +81,7 @@ export class Engine implements BodySource {
     return step.value;
   }
 
+  /** How far the flush under way has come, or the last one. */
   progress(): Progress {
     return this.#progress;
   }
@@ -95,10 +102,15 @@ export class Engine implements BodySource {
     };
   }
 
+  /**
+   * Content objects of a body: its manifest first, then the sets that it names. Of bodies in force,
+   * and until the next flush begins also of those that the last one replaced.
+   */
   objectsOf(digest: string): readonly string[] {
     return this.#state.bodies.objectsOf(digest);
   }
 
+  /** Bytes of a content object of such a body, encoded when they are asked for. */
   object(digest: string): Uint8Array | undefined {
     return this.#state.bodies.object(digest);
   }

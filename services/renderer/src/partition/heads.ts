@@ -19,10 +19,6 @@ export class Heads {
     return this.#partitions[partition] ?? new Map();
   }
 
-  get(id: string): Head | undefined {
-    return this.of(partitionOf(id)).get(id);
-  }
-
   /** Takes a flush and returns the partitions in which something changed, with the workloads. */
   take(changes: BodyChanges, inputs: Inputs): ReadonlyMap<number, ReadonlySet<string>> {
     this.#inputs = inputs;

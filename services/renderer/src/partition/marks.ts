@@ -1,5 +1,5 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { type Names, partitionOf } from "@ringwall/bus";
+import type { Names } from "@ringwall/bus";
 import type { Head, WorkloadSpec } from "@ringwall/render";
 import { MarkEnforcedRequestSchema, MarkEnforcedResponseSchema } from "@ringwall/wire";
 import { ask, type Task } from "../tasks/task.ts";
@@ -26,8 +26,13 @@ export class Marks {
    * Holds a workload's head against its registry record; either may be gone. True if that changed what
    * is wanted.
    */
-  review(id: string, head: Head | undefined, record: WorkloadSpec | undefined): boolean {
-    const { marks, clears } = this.#of(partitionOf(id));
+  review(
+    id: string,
+    partition: number,
+    head: Head | undefined,
+    record: WorkloadSpec | undefined,
+  ): boolean {
+    const { marks, clears } = this.#of(partition);
     const both = head !== undefined && record !== undefined;
     const marked = change(marks, id, both && head.mode === "enforced" && !record.enforced);
     const cleared = change(clears, id, both && head.weaker && record.enforced);

@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { childTrace, type Joined, TraceJoin } from "@ringwall/actor";
 import { HEADER } from "@ringwall/bus";
-import type { BodySource, Head } from "@ringwall/render";
+import type { Engine, Head } from "@ringwall/render";
 import { type Inputs, type RenderBatch, RenderBatchSchema } from "@ringwall/wire";
 import type { ContentStore } from "../content-store.ts";
 import { type Context, toHex } from "../context.ts";
@@ -15,7 +15,7 @@ import { type BatchContent, encodeBatch } from "./render-batches.ts";
 /** What a partition's writer shares with the others. */
 export interface PartitionHost {
   readonly context: Context;
-  readonly source: BodySource;
+  readonly source: Engine;
   readonly heads: Heads;
   readonly marks: Marks;
   readonly registry: RegistryFeed;

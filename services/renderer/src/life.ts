@@ -85,7 +85,7 @@ export class Life {
       registry: this.#registry,
       content: this.#content,
       heldReason: () => this.#gate.reason,
-      claimed: (where: string, inputs: Inputs) => this.#gate.claimed(where, inputs),
+      claimed: (subject: string, inputs: Inputs) => this.#gate.claimed(subject, inputs),
     };
     this.#writers = Array.from(
       { length: PARTITIONS },

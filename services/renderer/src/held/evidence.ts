@@ -9,8 +9,9 @@ import {
 
 /** Inputs that a later record names: the streams that they came from must still have them. */
 export interface Claim {
-  /** Where it is named, for people. */
-  readonly where: string;
+  /** Stream and subject of the record that names it. */
+  readonly stream: EvidenceStream;
+  readonly subject: string;
   readonly inputs: Inputs;
   /** Creation time of REGISTRY that it was computed from, if it says so. */
   readonly registryCreatedUnixNs?: bigint;
@@ -38,8 +39,8 @@ export class Evidence {
   /** Forgets claims that were found to hold: in one life of the streams they hold on. */
   drop(claims: Iterable<Claim>): void {
     for (const claim of claims) {
-      if (this.#claims.get(claim.where) === claim) {
-        this.#claims.delete(claim.where);
+      if (this.#claims.get(nameOf(claim)) === claim) {
+        this.#claims.delete(nameOf(claim));
       }
     }
   }
@@ -54,17 +55,22 @@ export class Evidence {
 
   /** Adds a claim. */
   add(claim: Claim): void {
-    this.#claims.set(claim.where, claim);
+    this.#claims.set(nameOf(claim), claim);
   }
 }
 
+/** The record of a claim, for people. */
+export function nameOf({ stream, subject }: Claim): string {
+  return `${stream} ${subject}`;
+}
+
 function readClaim(stream: EvidenceStream, record: StoredRecord): Claim | undefined {
-  const where = `${stream} ${record.subject}`;
+  const { subject } = record;
   try {
     const { inputs, created } = decode(stream, record.payload);
     return inputs === undefined
       ? undefined
-      : { where, inputs, ...(created ? { registryCreatedUnixNs: created } : {}) };
+      : { stream, subject, inputs, ...(created ? { registryCreatedUnixNs: created } : {}) };
   } catch {
     return undefined;
   }

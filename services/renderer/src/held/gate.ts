@@ -4,7 +4,7 @@ import type { TreeState } from "../config/head-tree.ts";
 import type { Context } from "../context.ts";
 import { EffectFailed, pause, type Task } from "../tasks/task.ts";
 import type { Evidence } from "./evidence.ts";
-import { judge } from "./judge.ts";
+import { judge, readAgain } from "./judge.ts";
 
 /** What later records say of the streams that everything is rendered from. */
 type Judgement =
@@ -85,9 +85,9 @@ export class Gate {
     }
   }
 
-  /** Takes inputs that were found in a log and judges them; throws EffectFailed. */
-  *claimed(where: string, inputs: Inputs): Task<void> {
-    this.#parts.evidence.add({ where, inputs });
+  /** Takes inputs that the last record of a subject of RENDERED names; throws EffectFailed. */
+  *claimed(subject: string, inputs: Inputs): Task<void> {
+    this.#parts.evidence.add({ stream: "RENDERED", subject, inputs });
     yield* this.#judge();
   }
 
@@ -111,8 +111,14 @@ export class Gate {
 
   *#judge(): Task<void> {
     const { context, config, evidence } = this.#parts;
-    const claims = [...evidence.claims];
-    const reason = yield* judge(context, config, claims);
+    let claims = [...evidence.claims];
+    let reason = yield* judge(context, config, claims);
+    if (reason !== undefined && this.#judgement.kind === "held") {
+      // Records may have been restored, replaced or lost since they were read.
+      yield* readAgain(evidence, claims);
+      claims = [...evidence.claims];
+      reason = yield* judge(context, config, claims);
+    }
     if (reason !== undefined) {
       this.#set({ kind: "held", reason });
       return;

@@ -30,18 +30,18 @@ describe("isBelow", () => {
 describe("Evidence", () => {
   it("keeps each claim once and drops only what was judged", () => {
     const evidence = new Evidence();
-    evidence.add({ where: "a", inputs: inputs(1, 1, 1) });
-    evidence.add({ where: "b", inputs: inputs(1, 1, 1) });
+    evidence.add({ stream: "VERSIONS", subject: "a", inputs: inputs(1, 1, 1) });
+    evidence.add({ stream: "VERSIONS", subject: "b", inputs: inputs(1, 1, 1) });
     const judged = [...evidence.claims];
-    evidence.add({ where: "c", inputs: inputs(1, 2, 1) });
+    evidence.add({ stream: "VERSIONS", subject: "c", inputs: inputs(1, 2, 1) });
     evidence.drop(judged);
-    expect([...evidence.claims].map(({ where }) => where)).toEqual(["c"]);
+    expect([...evidence.claims].map(({ subject }) => subject)).toEqual(["c"]);
   });
 
   it("lets the last record of a subject speak for it, as an operator's acceptance does", () => {
     const evidence = new Evidence();
-    evidence.add({ where: "VERSIONS rw.version.0", inputs: inputs(1, 7, 1) });
-    evidence.add({ where: "VERSIONS rw.version.0", inputs: inputs(1, 8, 1) });
+    evidence.add({ stream: "VERSIONS", subject: "rw.version.0", inputs: inputs(1, 7, 1) });
+    evidence.add({ stream: "VERSIONS", subject: "rw.version.0", inputs: inputs(1, 8, 1) });
     expect([...evidence.claims].map(({ inputs: named }) => named.configSequence)).toEqual([8n]);
   });
 

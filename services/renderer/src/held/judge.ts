@@ -1,7 +1,7 @@
 import type { ConfigFeed } from "../config/config-feed.ts";
 import { type Context, toHex } from "../context.ts";
 import { readLast, type StreamState, signalled, streamState, type Task } from "../tasks/task.ts";
-import type { Claim } from "./evidence.ts";
+import { type Claim, type Evidence, nameOf } from "./evidence.ts";
 
 /** How long the own reader may take to come up with CONFIG's leader. */
 const CATCH_UP_MS = 5_000;
@@ -34,6 +34,18 @@ export function* judge(
   return undefined;
 }
 
+/** Has the leaders say again what the records of these claims name; what is gone names nothing. */
+export function* readAgain(evidence: Evidence, claims: readonly Claim[]): Task<void> {
+  for (const claim of claims) {
+    const { stream, subject } = claim;
+    const record = yield* readLast(stream, subject);
+    evidence.drop([claim]);
+    if (record !== undefined) {
+      evidence.take(stream, record);
+    }
+  }
+}
+
 /** Waits until the fold has what the leader has; when it does not come, the claims decide. */
 function* catchUp(context: Context, feed: ConfigFeed): Task<void> {
   const last = yield* readLast("CONFIG", context.names.configCommit);
@@ -44,31 +56,33 @@ function* catchUp(context: Context, feed: ConfigFeed): Task<void> {
   }
 }
 
-function configProblem({ where, inputs }: Claim, { fold }: ConfigFeed): string | undefined {
+function configProblem(claim: Claim, { fold }: ConfigFeed): string | undefined {
+  const { inputs } = claim;
   const id = toHex(inputs.commitId);
   const sequence = Number(inputs.configSequence);
   return fold.knows(sequence, id) && inputs.generation <= fold.generation
     ? undefined
-    : `${where} names commit ${id.slice(0, 12)} at CONFIG ${sequence}, generation ` +
+    : `${nameOf(claim)} names commit ${id.slice(0, 12)} at CONFIG ${sequence}, generation ` +
         `${inputs.generation}, which CONFIG does not have; restore it, or accept the present state`;
 }
 
 /** A registry of another generation was accepted by an operator; its revisions mean nothing. */
 function registryProblem(
-  { where, inputs, registryCreatedUnixNs }: Claim,
+  claim: Claim,
   { fold }: ConfigFeed,
   registry: StreamState,
 ): string | undefined {
+  const { inputs, registryCreatedUnixNs } = claim;
   if (inputs.generation !== fold.generation) {
     return undefined;
   }
   if (inputs.registryRevision > BigInt(registry.lastSequence)) {
     return (
-      `${where} names REGISTRY ${inputs.registryRevision}, which ends at ${registry.lastSequence}; ` +
+      `${nameOf(claim)} names REGISTRY ${inputs.registryRevision}, which ends at ${registry.lastSequence}; ` +
       "restore it, or accept the present state"
     );
   }
   return registryCreatedUnixNs !== undefined && registryCreatedUnixNs !== registry.createdUnixNs
-    ? `REGISTRY is not the one that ${where} names; restore it, or accept the present state`
+    ? `REGISTRY is not the one that ${nameOf(claim)} names; restore it, or accept the present state`
     : undefined;
 }

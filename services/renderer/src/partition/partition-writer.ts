@@ -23,7 +23,7 @@ export interface PartitionHost {
   /** Why nothing may be emitted now; undefined if it may. */
   readonly heldReason: () => string | undefined;
   /** Hears of inputs that the log names. */
-  readonly claimed: (where: string, inputs: Inputs) => Task<void>;
+  readonly claimed: (subject: string, inputs: Inputs) => Task<void>;
 }
 
 /** Where a writer stands in its partition's log. */
@@ -130,7 +130,7 @@ export class PartitionWriter {
     const record = yield* readLast("RENDERED", subject);
     const batch = record === undefined ? undefined : decode(record.payload);
     if (batch?.inputs !== undefined) {
-      yield* claimed(`RENDERED ${subject}`, batch.inputs);
+      yield* claimed(subject, batch.inputs);
     }
     return { sequence: record?.sequence ?? 0, inputs: batch?.inputs, emitted: undefined };
   }

@@ -22,6 +22,12 @@ export type { CoreMessage } from "./sim/core.ts";
 export { type Faults, NO_FAULTS } from "./sim/faults.ts";
 export { derivedSeed, seededRandom } from "./sim/random.ts";
 export { SimActor, type SimActorOptions } from "./sim/sim-actor.ts";
-export { type SimAnswer, SimBus, type SimBusOptions, type StepHook, type StoredHook } from "./sim/sim-bus.ts";
+export {
+  type SimAnswer,
+  SimBus,
+  type SimBusOptions,
+  type StepHook,
+  type StoredHook,
+} from "./sim/sim-bus.ts";
 export { SimStream, type StreamCopy } from "./sim/stream.ts";
 export { subjectMatches } from "./sim/subject.ts";

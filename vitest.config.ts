@@ -8,6 +8,8 @@ export default defineConfig({
       "test/declared/**/*.test.ts",
       "test/differential/**/*.test.ts",
       "test/e2e/**/*.test.ts",
+      "test/kubernetes/**/*.test.ts",
+      "test/operations/**/*.test.ts",
       "test/telemetry/**/*.test.ts",
       "test/vectors/**/*.test.ts",
     ],

@@ -4,9 +4,12 @@ import type { Effect } from "@ringwall/actor";
 export class Outbox {
   #effects: Effect[] = [];
 
-  /** Adds an effect that is done as soon as it is sent. */
+  /**
+   * Adds an effect that is done as soon as it is sent. An answer that nobody waits for any more ends
+   * nothing that comes after it.
+   */
   add(effect: Effect): void {
-    this.#effects.push(effect);
+    this.#effects.push(effect.kind === "reply" ? { kind: "fork", effects: [effect] } : effect);
   }
 
   /** Adds an effect that is answered later; nothing else of the step waits for it. */

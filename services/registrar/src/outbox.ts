@@ -4,8 +4,11 @@ import type { Effect } from "@ringwall/actor";
 export class Outbox {
   #effects: Effect[] = [];
 
+  /** Adds effects one behind the other. An answer that nobody waits for any more ends none of them. */
   push(...effects: Effect[]): void {
-    this.#effects.push(...effects);
+    for (const effect of effects) {
+      this.#effects.push(effect.kind === "reply" ? { kind: "fork", effects: [effect] } : effect);
+    }
   }
 
   /** Adds effects whose failure must not end the others'. */

@@ -127,7 +127,10 @@ class Reads {
 
   /** The payloads of the answers since the last look. */
   answers(): Uint8Array[] {
-    return this.out.take().flatMap((each) => (each.kind === "reply" ? each.payload : []));
+    return this.out
+      .take()
+      .flatMap((each) => (each.kind === "fork" ? each.effects : [each]))
+      .flatMap((each) => (each.kind === "reply" ? each.payload : []));
   }
 }
 

@@ -1,0 +1,13 @@
+import { describe, expect, it } from "vitest";
+import { Outbox } from "./outbox.ts";
+
+describe("the outbox", () => {
+  it("lets an answer that can't be given end nothing that comes after it", () => {
+    const outbox = new Outbox();
+    const answer = { kind: "reply", to: "_INBOX.1", payload: new Uint8Array() } as const;
+    const timer = { kind: "timer", id: "again", delayMs: 1 } as const;
+    outbox.add(answer);
+    outbox.add(timer);
+    expect(outbox.take()).toEqual([{ kind: "fork", effects: [answer] }, timer]);
+  });
+});

@@ -123,7 +123,10 @@ export class ConfigOracle {
     for (const { layer, path, sha256 } of commit.puts) {
       const text = this.#blobs.get(hex(sha256));
       if (text === undefined) {
-        throw new Violation("I10", `commit ${short(id)} names a blob of ${path} that nobody stored`);
+        throw new Violation(
+          "I10",
+          `commit ${short(id)} names a blob of ${path} that nobody stored`,
+        );
       }
       const name = layer === Layer.CORE ? "core" : "environment";
       files.set(`${layer} ${path}`, { layer: name, path, text });

@@ -161,9 +161,11 @@ export class HostChecks {
       return;
     }
     const place = before.inputs === undefined ? -1 : this.#parts.config.placeOf(before.inputs);
+    // An operator who accepts a registry that has lost its marks says that they are given up.
+    const accepted = (after.inputs?.generation ?? 0n) > (before.inputs?.generation ?? 0n);
     let declared = 0n;
     for (const tree of this.#parts.config.declaredFrom(place)) {
-      declared |= this.#declaredOpenness(host.workload, tree);
+      declared |= this.#declaredOpenness(host.workload, tree, !accepted);
       if ((opened & ~declared) === 0n) {
         return;
       }
@@ -181,21 +183,21 @@ export class HostChecks {
   }
 
   /** What a tree lets in at a workload at most, whatever the registry was at any time. */
-  #declaredOpenness(workload: string, tree: TreeState): Openness {
-    const name = `${tree.id} ${this.#parts.registry.formsEver}`;
+  #declaredOpenness(workload: string, tree: TreeState, marked: boolean): Openness {
+    const name = `${tree.id} ${this.#parts.registry.formsEver} ${marked}`;
     let open = this.#declared.get(name);
     if (open === undefined) {
-      open = this.#declaredByTree(tree);
+      open = this.#declaredByTree(tree, marked);
       this.#declared.set(name, open);
     }
     return open.get(workload) ?? 0n;
   }
 
-  #declaredByTree(tree: TreeState): ReadonlyMap<string, Openness> {
+  #declaredByTree(tree: TreeState, marked: boolean): ReadonlyMap<string, Openness> {
     const forms = this.#parts.registry.ever().map((spec, index) => ({
       of: spec.id,
       // Only an explicit weaker mode takes back what was enforced once.
-      spec: { ...spec, id: `${spec.id}_${index}`, presence: "live" as const, enforced: true },
+      spec: { ...spec, id: `${spec.id}_${index}`, presence: "live" as const, enforced: marked },
     }));
     const configuration = withUnitsOf(tree.configuration, forms);
     const outcomes = renderAll(

@@ -58,10 +58,7 @@ function holds(tree: TreeState | undefined, { layer, path, text }: EstateFile): 
   return tree?.files.get(`${number} ${path}`)?.text === text;
 }
 
-function isSame(
-  a: Readonly<Record<string, string>>,
-  b: Readonly<Record<string, string>>,
-): boolean {
+function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }

@@ -151,5 +151,13 @@ const PRESENCES: Readonly<Record<Presence, WorkloadSpec["presence"]>> = {
 /** A stored workload as rendering takes it. */
 export function specOf(record: WorkloadRecord): WorkloadSpec {
   const { id, labels, addresses, rows, outbounds, presence, enforced } = record;
-  return { id, labels, addresses, rows, outbounds, presence: PRESENCES[presence] ?? "live", enforced };
+  return {
+    id,
+    labels,
+    addresses,
+    rows,
+    outbounds,
+    presence: PRESENCES[presence] ?? "live",
+    enforced,
+  };
 }

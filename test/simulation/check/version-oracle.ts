@@ -117,7 +117,10 @@ export class VersionOracle {
           throw new Violation("I10", `${words}, its head is ${head.version} ${short(head.digest)}`);
         }
         if (toVersion <= fromVersion) {
-          throw new Violation("I1", `${where} steps ${workload} from ${fromVersion} to ${toVersion}`);
+          throw new Violation(
+            "I1",
+            `${where} steps ${workload} from ${fromVersion} to ${toVersion}`,
+          );
         }
       }
     }

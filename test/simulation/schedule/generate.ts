@@ -1,12 +1,6 @@
 import type { StreamName } from "@ringwall/bus";
 import { derivedSeed, type Faults, seededRandom } from "@ringwall/testkit";
-import {
-  badFile,
-  someDeclaration,
-  someFile,
-  someInventory,
-  WORKLOADS,
-} from "./estate.ts";
+import { badFile, someDeclaration, someFile, someInventory, WORKLOADS } from "./estate.ts";
 import type { Action, Move, Setting } from "./move.ts";
 
 const SERVICES = ["registrar", "renderer", "keeper", "gateway"] as const;
@@ -199,7 +193,11 @@ function action(kind: Action["kind"], instances: number, chance: Dice): Action {
     case "wipe":
       return { kind, streams: pick(LOSSES), downMs: upTo(pick([50, 2000])) };
     case "skew":
-      return { kind, actor: anyone(), byMs: Math.round((random() - 0.5) * pick([2000, 7_200_000])) };
+      return {
+        kind,
+        actor: anyone(),
+        byMs: Math.round((random() - 0.5) * pick([2000, 7_200_000])),
+      };
     case "deny":
       return { kind, actor: service(), filter: pick(DENIALS), forMs: upTo(4000) };
     case "slow":

@@ -32,6 +32,7 @@ import { type Declaration, ENVIRONMENT, type EstateFile } from "../schedule/esta
 
 const TIMEOUT_MS = 5000;
 const RETRY_MS = 400;
+const HELD_RETRY_MS = 3000;
 const ATTEMPTS = 40;
 
 /** Something that an operator or an adapter wants. */
@@ -59,8 +60,8 @@ export class Operator implements Reducer {
   readonly #names: Names;
   readonly #watcher: OperatorWatcher;
   #wishes: Wish[] = [];
-  /** Blobs that were stored by its knowledge; forgotten when a commit does not find one. */
-  readonly #blobs = new Set<string>();
+  /** True if the last attempt was refused because the control plane is held. */
+  #held = false;
   #running: Script | undefined;
   #tag = "";
   #tags = 0;
@@ -154,7 +155,7 @@ export class Operator implements Reducer {
       this.#watcher.committed(files, tree.commit?.inputs);
       return true;
     }
-    for (const { text } of puts.filter((put) => !this.#blobs.has(put.text))) {
+    for (const { text } of puts) {
       const data = new TextEncoder().encode(text);
       const blob = yield* this.#call(
         this.#names.api("config", "blob"),
@@ -165,7 +166,6 @@ export class Operator implements Reducer {
       if (blob === undefined || blob.error !== undefined) {
         return false;
       }
-      this.#blobs.add(text);
     }
     const answer = yield* this.#call(
       this.#names.api("config", "commit"),
@@ -193,7 +193,7 @@ export class Operator implements Reducer {
       }
       return true;
     }
-    this.#blobs.clear();
+    this.#held = answer?.result.case === "error" && answer.result.value.code === "held";
     return false;
   }
 
@@ -242,7 +242,9 @@ export class Operator implements Reducer {
     );
     // "refused" says that nothing is to be accepted; a wrong count is looked up anew by the caller.
     const code = answer?.error?.code;
-    return answer !== undefined && (code === undefined || code === "refused" || code === "conflict");
+    return (
+      answer !== undefined && (code === undefined || code === "refused" || code === "conflict")
+    );
   }
 
   *#call<Request extends DescMessage, Response extends DescMessage>(
@@ -258,7 +260,9 @@ export class Operator implements Reducer {
   }
 
   *#pause(): Generator<Effect, void, Message> {
-    yield { kind: "timer", id: this.#nextTag(), delayMs: RETRY_MS };
+    const delayMs = this.#held ? HELD_RETRY_MS : RETRY_MS;
+    this.#held = false;
+    yield { kind: "timer", id: this.#nextTag(), delayMs };
   }
 
   #nextTag(): string {

@@ -1,6 +1,6 @@
 import { PARTITIONS } from "@ringwall/bus";
-import { Violation } from "../check/violation.ts";
 import { short } from "../check/hex.ts";
+import { Violation } from "../check/violation.ts";
 import type { Performer } from "./perform.ts";
 import type { World } from "./world.ts";
 
@@ -104,4 +104,3 @@ function sayings(world: World): string {
   );
   return said.length === 0 ? "every service says that it is ready" : said.join("; ");
 }
-

@@ -185,7 +185,9 @@ export class World {
       case "garble":
         return garbled(payload);
       case "misdeliver":
-        return this.bus.random() < 0.5 ? this.#pushes[Math.floor(this.bus.random() * 16)] : undefined;
+        return this.bus.random() < 0.5
+          ? this.#pushes[Math.floor(this.bus.random() * 16)]
+          : undefined;
       default:
         return undefined;
     }

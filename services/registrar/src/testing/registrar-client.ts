@@ -22,6 +22,8 @@ import { createRegistrar, type RegistrarOptions } from "../index.ts";
 
 let prefixes = 0;
 
+const REPEATED: ReadonlySet<string> = new Set(["no-responders", "timeout"]);
+
 /** A prefix that no other test of this process uses. */
 export function freshPrefix(): string {
   prefixes += 1;
@@ -46,7 +48,10 @@ export async function startRegistrar(
   return service;
 }
 
-/** Calls a registrar as the product's clients do: a partition without an owner is asked again. */
+/**
+ * Calls a registrar as the product's clients do: a partition without an owner, or with one that left
+ * before it answered, is asked again. Every operation here may be repeated.
+ */
 export function registrarClient(service: RunningService) {
   const bus = api(service.bus);
   async function call<Request extends DescMessage, Response extends DescMessage>(
@@ -61,7 +66,7 @@ export function registrarClient(service: RunningService) {
       try {
         return await bus.call(noun, verb, requestSchema, responseSchema, request, partition);
       } catch (error) {
-        if (error instanceof BusError && error.code === "no-responders") {
+        if (error instanceof BusError && REPEATED.has(error.code)) {
           return undefined;
         }
         throw error;

@@ -37,6 +37,7 @@ export class LogIntake {
         const changed = registry.take(record);
         const session = changed === undefined ? undefined : book.get(changed);
         if (session !== undefined) {
+          this.#parts.reports.known(session.workload);
           this.#line.add(session);
         }
         if (ground.recheck()) {

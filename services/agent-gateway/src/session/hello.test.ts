@@ -5,6 +5,7 @@ import {
   ClaimRequestSchema,
   ClaimResponseSchema,
   ReportWorkloadRequestSchema,
+  ReportWorkloadResponseSchema,
   SessionTakenSchema,
 } from "@ringwall/wire";
 import { describe, expect, it } from "vitest";
@@ -115,6 +116,26 @@ describe("a Hello", () => {
       { id: "web-2", existingOnly: true },
     ]);
     expect(reports.every(({ labels }) => Object.keys(labels).length === 0)).toBe(true);
+  });
+
+  it("that reported before its workload was known reports again once it is", () => {
+    const bench = withHead();
+    bench.hello("web-2", { ...claim(A, 3), inventory: { addresses: ["10.0.0.6"] } });
+    const refusal = { error: { code: "not_found", message: "web-2 is not known" } };
+    bench.step({
+      kind: "response",
+      tag: "report:web-2",
+      payload: toBinary(
+        ReportWorkloadResponseSchema,
+        create(ReportWorkloadResponseSchema, refusal),
+      ),
+    });
+    bench.effects = [];
+    bench.wait(20_000);
+    expect(bench.all("request")).toEqual([]);
+    bench.feed(registered("rw", "web-2"));
+    bench.wait(200);
+    expect(bench.all("request").map(({ tag }) => tag)).toEqual(["report:web-2"]);
   });
 });
 

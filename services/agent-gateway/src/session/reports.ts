@@ -31,6 +31,8 @@ export class Reports {
   readonly #names: Names;
   readonly #waiting = new Map<string, Report>();
   readonly #open = new Map<string, Report>();
+  /** Reports of workloads that the registry does not know: they are sent once it does. */
+  readonly #unknown = new Map<string, Report>();
 
   constructor(out: Outbox, names: Names) {
     this.#out = out;
@@ -44,13 +46,25 @@ export class Reports {
 
   /** Takes an agent's report; one of the same agent that still waits is replaced. */
   add(session: Session, inventory: InventoryReport): void {
+    this.#unknown.delete(session.workload);
     this.#waiting.set(session.workload, { session, inventory, attempts: 0, retryAtMs: 0 });
+  }
+
+  /** The registry has a record of a workload: what its agent reported before is sent now. */
+  known(workload: string): void {
+    const report = this.#unknown.get(workload);
+    if (report !== undefined) {
+      this.add(report.session, report.inventory);
+    }
   }
 
   /** Forgets what a session that has ended reported and was not sent. */
   forget(session: Session): void {
     if (this.#waiting.get(session.workload)?.session === session) {
       this.#waiting.delete(session.workload);
+    }
+    if (this.#unknown.get(session.workload)?.session === session) {
+      this.#unknown.delete(session.workload);
     }
   }
 
@@ -87,6 +101,9 @@ export class Reports {
     if (PASSING.has(code)) {
       this.#again(report, nowMs);
       return undefined;
+    }
+    if (code === "not_found" && report.session.slot >= 0) {
+      this.#unknown.set(report.session.workload, report);
     }
     this.#out.count("ringwall_reports_total", { result: code === "" ? "stored" : "refused" });
     // An unknown workload has a state of its own.

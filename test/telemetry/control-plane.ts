@@ -68,12 +68,20 @@ export class ControlPlane implements AsyncDisposable {
       "--backend",
       "file",
     ]);
-    const answers = () =>
-      Promise.all(SERVICES.map((name) => this.page(name, "/livez"))).then(
-        () => true,
+    await this.answering();
+  }
+
+  /** Waits until NATS is reached by every service and their operations are answered. */
+  async answering(): Promise<void> {
+    const answers = async () => {
+      const pages = SERVICES.map((name) => this.page(name, "/metrics"));
+      const connected = await Promise.all(pages).then(
+        (texts) => texts.every((text) => /^ringwall_bus_connected(\{\})? 1$/m.test(text)),
         () => false,
       );
-    await eventually("the services' first answer", answers, Boolean, READY_MS);
+      return connected && (await this.ringwall(["status"])).code === 0;
+    };
+    await eventually("the services' answers", answers, Boolean, READY_MS);
   }
 
   /** Ends processes cleanly, all by default; what they still export is out afterwards. */

@@ -1,7 +1,7 @@
 import type { BodyChanges, BodyStep, Head } from "../body-source.ts";
 import type { KnownHead, PolicyClass } from "./bodies/policy-class.ts";
 
-/** What makes steps readable. */
+/** What steps are made with. */
 export interface StepBase {
   readonly nameOf: (workload: number) => string;
   readonly encode: (from: PolicyClass, to: PolicyClass) => Uint8Array;
@@ -10,50 +10,33 @@ export interface StepBase {
 /** Ids of heads stay below this, so that two of them make one safe integer. */
 const PAIR_FACTOR = 2 ** 26;
 
-/** Workloads that take the same step. Names are looked up and the delta encoded when asked for. */
-export class GatheredStep implements BodyStep {
+/** Workloads that take the same step. The delta is encoded when somebody asks for it. */
+class GatheredStep implements BodyStep {
+  readonly from: Head | undefined;
+  readonly to: Head;
+  readonly workloads: string[] = [];
   readonly #base: StepBase;
-  readonly #from: KnownHead | undefined;
-  readonly #to: KnownHead;
   readonly #fromClass: PolicyClass | undefined;
   readonly #toClass: PolicyClass;
-  readonly #numbers: number[] = [];
-  #names: readonly string[] | undefined;
   #delta: Uint8Array | undefined;
 
   constructor(
     base: StepBase,
     from: KnownHead | undefined,
     to: KnownHead,
-    classes: { readonly from: PolicyClass | undefined; readonly to: PolicyClass },
+    fromClass: PolicyClass | undefined,
+    toClass: PolicyClass,
   ) {
     this.#base = base;
-    this.#from = from;
-    this.#to = to;
-    this.#fromClass = classes.from;
-    this.#toClass = classes.to;
-  }
-
-  get from(): Head | undefined {
-    return this.#from?.head;
-  }
-
-  get to(): Head {
-    return this.#to.head;
-  }
-
-  get size(): number {
-    return this.#numbers.length;
-  }
-
-  get workloads(): readonly string[] {
-    this.#names ??= this.#numbers.map(this.#base.nameOf);
-    return this.#names;
+    this.from = from?.head;
+    this.to = to.head;
+    this.#fromClass = fromClass;
+    this.#toClass = toClass;
   }
 
   /** Adds a workload by its number. */
   add(workload: number): void {
-    this.#numbers.push(workload);
+    this.workloads.push(this.#base.nameOf(workload));
   }
 
   delta(): Uint8Array | undefined {
@@ -76,7 +59,7 @@ export class StepGatherer {
 
   /** The steps that workloads take, each pair of heads once. */
   get steps(): readonly GatheredStep[] {
-    return [...this.#steps.values()].filter(({ size }) => size > 0);
+    return [...this.#steps.values()].filter(({ workloads }) => workloads.length > 0);
   }
 
   /** The step between two classes' heads; undefined if nothing changes. */
@@ -92,7 +75,7 @@ export class StepGatherer {
     const key = (from === undefined ? 0 : from.id + 1) * PAIR_FACTOR + to.id;
     let step = this.#steps.get(key);
     if (step === undefined) {
-      step = new GatheredStep(this.#base, from, to, { from: fromClass, to: toClass });
+      step = new GatheredStep(this.#base, from, to, fromClass, toClass);
       this.#steps.set(key, step);
     }
     return step;

@@ -26,25 +26,23 @@ export interface NamespacedOptions {
 export function namespacedEstate(options: NamespacedOptions): Estate {
   const { seed, namespaces, workloadsPerNamespace, rulesetsPerNamespace } = options;
   const chance = new Chance(seed);
-  const workloads: WorkloadSpec[] = [];
-  const rulesets: RulesetSpec[] = [];
-  for (let namespace = 0; namespace < namespaces; namespace++) {
-    const ns = `ns-${namespace}`;
-    for (let index = 0; index < workloadsPerNamespace; index++) {
-      const labels = { ns, app: `app-${index % rulesetsPerNamespace}`, env: envOf(namespace) };
-      workloads.push(makeWorkload(workloads.length, labels));
-    }
-    for (let index = 0; index < rulesetsPerNamespace; index++) {
-      rulesets.push(
-        makeRuleset(rulesets.length, {
-          scope: { ns: [ns], app: [`app-${index}`] },
-          peers: { ns: [ns], app: [`app-${(index + 1) % rulesetsPerNamespace}`] },
-          port: chance.between(1, 9_999),
-        }),
-      );
-    }
-  }
-  return { configuration: { ...NOTHING, rulesets }, workloads: chance.shuffled(workloads) };
+  // Workloads of a namespace do not come one after the other, so they are made in random order.
+  const order = chance.shuffled(Array.from({ length: namespaces * workloadsPerNamespace }, at));
+  const workloads = order.map((index) => {
+    const namespace = Math.floor(index / workloadsPerNamespace);
+    const app = `app-${(index % workloadsPerNamespace) % rulesetsPerNamespace}`;
+    return makeWorkload(index, { ns: `ns-${namespace}`, app, env: envOf(namespace) });
+  });
+  const rulesets = Array.from({ length: namespaces * rulesetsPerNamespace }, (_, index) => {
+    const ns = [`ns-${Math.floor(index / rulesetsPerNamespace)}`];
+    const app = index % rulesetsPerNamespace;
+    return makeRuleset(index, {
+      scope: { ns, app: [`app-${app}`] },
+      peers: { ns, app: [`app-${(app + 1) % rulesetsPerNamespace}`] },
+      port: chance.between(1, 9_999),
+    });
+  });
+  return { configuration: { ...NOTHING, rulesets }, workloads };
 }
 
 /** Sizes of an estate whose rules select by common labels. */
@@ -238,6 +236,10 @@ function makeRuleset(
 
 function envOf(index: number): string {
   return ["prod", "stage", "test", "dev"][index % 4] ?? "dev";
+}
+
+function at(_: unknown, index: number): number {
+  return index;
 }
 
 const NOTHING: Configuration = {

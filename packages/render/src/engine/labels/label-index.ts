@@ -161,7 +161,6 @@ export class LabelIndex {
     const length = this.#sets.length(set);
     for (let index = 0; index < length; index++) {
       const pair = this.#sets.at(set, index);
-      this.#pairs.hold(pair);
       this.#places.push(set, this.#holders.push(pair, set));
       this.#anchors.review(pair);
     }
@@ -186,8 +185,10 @@ export class LabelIndex {
       this.#places.put(moved, this.#indexOf(moved, pair), place);
       if (this.#holders.length(pair) === 0) {
         this.#holders.clear(pair);
+        if (!this.#pairs.isNamed(pair)) {
+          this.#pairs.forget(pair);
+        }
       }
-      this.#pairs.release(pair);
     }
     this.#places.clear(set);
     this.#sets.remove(set);
@@ -222,7 +223,10 @@ export class LabelIndex {
     const end = this.#selectors.start(selector) + this.#selectors.length(selector);
     for (let at = this.#selectors.start(selector); at < end; at += 1 + (items[at] ?? 0)) {
       for (let index = 1; index <= (items[at] ?? 0); index++) {
-        this.#pairs.release(items[at + index] ?? 0);
+        const pair = items[at + index] ?? 0;
+        if (this.#pairs.release(pair) && this.#holders.length(pair) === 0) {
+          this.#pairs.forget(pair);
+        }
       }
     }
     this.#selectors.remove(selector);

@@ -17,7 +17,7 @@ export class LabelPairs {
     return this.#values[pair] ?? "";
   }
 
-  /** The pair's id; it is forgotten again unless somebody holds it. */
+  /** The pair's id. Whoever asks for it must see to it that a set or a selector has it. */
   intern(key: string, value: string): number {
     let byValue = this.#byKey.get(key);
     if (byValue === undefined) {
@@ -35,14 +35,23 @@ export class LabelPairs {
     return pair;
   }
 
+  /** Counts a selector that names a pair. */
   hold(pair: number): void {
     this.#references.add(pair, 1);
   }
 
-  release(pair: number): void {
-    if (this.#references.add(pair, -1) > 0) {
-      return;
-    }
+  /** Takes a selector back; true if none names the pair any more. */
+  release(pair: number): boolean {
+    return this.#references.add(pair, -1) === 0;
+  }
+
+  /** True if a selector names the pair. */
+  isNamed(pair: number): boolean {
+    return this.#references.at(pair) > 0;
+  }
+
+  /** Forgets a pair that no set has and no selector names. */
+  forget(pair: number): void {
     const key = this.key(pair);
     const byValue = this.#byKey.get(key);
     byValue?.delete(this.value(pair));

@@ -14,6 +14,7 @@ import { api, type Bus, connectBus } from "@ringwall/bus";
 import { eventually, type NatsServer, startNats } from "@ringwall/testkit";
 import { ConvergenceRequestSchema, ConvergenceResponseSchema } from "@ringwall/wire";
 import { ControlPlane, SERVICES } from "../chaos/lab/control-plane.ts";
+import { type CpuUse, cpuBetween, cpuMs } from "./fanout/cpu.ts";
 import { group, reported, tree } from "./fanout/estate.ts";
 import { Fleet } from "./fanout/fleet.ts";
 import { plainRound } from "./fanout/plain.ts";
@@ -28,6 +29,7 @@ const CONNECTIONS = Math.max(1, Math.min(250, Math.ceil(AGENTS / 40)));
 /** Bytes of a Down with a delta of one peer, and of its acknowledgement. */
 const DOWN_BYTES = 260;
 const ACK_BYTES = 70;
+const POLL_MS = 100;
 const DEADLINE_MS = 120_000;
 
 interface Stage {
@@ -92,20 +94,28 @@ async function sessions(stage: Stage): Promise<void> {
 async function changes(stage: Stage): Promise<void> {
   const { fleet, bus } = stage;
   await fleet.order({ kind: "plain", answerBytes: ACK_BYTES });
+  const used: CpuUse[] = [];
   const all: Spread[] = [];
   const one: Spread[] = [];
   const plain: Spread[] = [];
+  if (PROFILES !== undefined) await profile(stage, "start");
   for (let index = 1; index <= ROUNDS; index += 1) {
     plain.push(await plainRound(bus, AGENTS, DOWN_BYTES));
-    if (index === ROUNDS && PROFILES !== undefined) await profile(stage, "start");
-    all.push(await change(stage, "everywhere", index, AGENTS));
-    if (index === ROUNDS && PROFILES !== undefined) await profile(stage, "stop");
+    all.push(await change(stage, "everywhere", index, AGENTS, used));
     one.push(await change(stage, "alone", index, 1));
   }
+  if (PROFILES !== undefined) await profile(stage, "stop");
   const bare = middle(plain);
   print("plain messages and answers", bare);
   print("one change, all affected", middle(all), { must: 1000, goal: 300 }, bare);
   print("one change, one affected", middle(one));
+  const names = Object.keys(used[0] ?? {});
+  const mean = (name: string) =>
+    Math.round(used.reduce((sum, use) => sum + (use[name] ?? 0), 0) / used.length);
+  report({
+    ...{ bench: "fanout", case: "cpu of one change, all affected", unit: "ms" },
+    ...Object.fromEntries(names.map((name) => [name, mean(name)])),
+  });
 }
 
 async function change(
@@ -113,12 +123,15 @@ async function change(
   name: "everywhere" | "alone",
   index: number,
   affected: number,
+  used?: CpuUse[],
 ): Promise<Spread> {
   const { fleet, plane } = stage;
+  const before = await cpuMs(pids(stage));
   const { times } = await fleet.expect({ kind: "expect-acks", count: affected });
   const sinceMs = unixMs();
   await plane.operator.commit([group(name, index)], `${name} ${index}`);
   const spread = spreadSince(sinceMs, await times);
+  used?.push(cpuBetween(before, await cpuMs(pids(stage))));
   await allSynced(stage);
   return spread;
 }
@@ -139,22 +152,36 @@ async function storms(stage: Stage): Promise<void> {
   }
 }
 
+const pause = () => new Promise((resolve) => setTimeout(resolve, POLL_MS));
+
 /** Waits until the gateway says that everybody has acknowledged the head. */
 async function allSynced({ plane, bus }: Stage): Promise<void> {
   const head = (await plane.operator.head())?.inputs?.configSequence ?? 0n;
+  // The question costs the gateway a look at every session: it is not asked all the time.
   const ask = () =>
     api(bus).call("status", "convergence", ConvergenceRequestSchema, ConvergenceResponseSchema, {
       configSequence: head,
     });
   await eventually(
     "everybody has acknowledged the head",
-    () => ask().catch(() => undefined),
+    () =>
+      pause()
+        .then(ask)
+        .catch(() => undefined),
     (answer) => answer?.converged === true && answer.agents === AGENTS,
     DEADLINE_MS,
   );
 }
 
-async function profile({ plane }: Stage, what: "start" | "stop"): Promise<void> {
+/** The processes that take part, by name. */
+function pids({ plane, server, fleet }: Stage): ReadonlyMap<string, number | undefined> {
+  const services = SERVICES.map((name) => [name, plane.process(`${name}-1`).pid] as const);
+  return new Map([...services, ["nats-server", server.pid], ["agents", fleet.pid]]);
+}
+
+async function profile({ plane, fleet }: Stage, what: "start" | "stop"): Promise<void> {
+  const agents = await fleet.profile(what);
+  if (what === "stop") await writeFile(join(PROFILES ?? "", "agents.cpuprofile"), agents);
   for (const service of SERVICES) {
     const text = await plane.process(`${service}-1`).profile(what);
     if (what === "stop") await writeFile(join(PROFILES ?? "", `${service}.cpuprofile`), text);
@@ -163,13 +190,13 @@ async function profile({ plane }: Stage, what: "start" | "stop"): Promise<void> 
 
 function print(
   name: string,
-  { p50, p99, max }: Spread,
+  { min, p50, p99, max }: Spread,
   limits: Readonly<Record<string, number>> = {},
   bare?: Spread,
 ): void {
   report({
     ...{ bench: "fanout", case: name, unit: "ms", agents: AGENTS },
-    ...{ p50: round(p50), p99: round(p99), max: round(max) },
+    ...{ min: round(min), p50: round(p50), p99: round(p99), max: round(max) },
     ...(bare === undefined ? {} : { baseline: round(bare.max), ratio: round(max / bare.max) }),
     ...limits,
     load: round(loadavg()[0] ?? 0),

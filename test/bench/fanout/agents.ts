@@ -132,6 +132,9 @@ function say(report: Report): void {
   process.send?.(report);
 }
 
-// The benchmark sends exactly these.
-process.on("message", (order) => void take(order as Order));
+process.on("message", (order) => {
+  // Texts are the probe's; the benchmark sends exactly these objects.
+  if (typeof order !== "string") void take(order as Order);
+});
+process.channel?.ref();
 process.on("disconnect", () => process.exit(0));

@@ -23,5 +23,5 @@ export async function plainRound(bus: Bus, agents: number, bytes: number): Promi
   }
   await all.promise;
   answers.unsubscribe();
-  return { ...percentiles(times), max: times.at(-1) ?? 0 };
+  return { ...percentiles(times), min: times[0] ?? 0, max: times.at(-1) ?? 0 };
 }

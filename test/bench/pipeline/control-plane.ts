@@ -7,6 +7,8 @@ import { addressOf, eventually } from "@ringwall/testkit";
 import {
   CommitRequestSchema,
   CommitResponseSchema,
+  type FilePut,
+  FilePutSchema,
   Layer,
   Presence,
   PutBlobRequestSchema,
@@ -34,7 +36,7 @@ export class ControlPlane {
   readonly #bus: Bus;
   readonly #url: string;
   readonly #sizes: PlaneSizes;
-  readonly #services: ChildProcess[] = [];
+  readonly #services = new Map<string, ChildProcess>();
   #head: Uint8Array<ArrayBuffer> = new Uint8Array();
 
   constructor(bus: Bus, url: string, sizes: PlaneSizes) {
@@ -52,20 +54,7 @@ export class ControlPlane {
       await Promise.all(numbers.map((number) => this.#register(number)));
     }
     for (const service of SERVICES) {
-      const main = fileURLToPath(
-        new URL(`../../../services/${service}/src/main.ts`, import.meta.url),
-      );
-      this.#services.push(
-        spawn(process.execPath, [main], {
-          stdio: ["ignore", "ignore", "inherit"],
-          env: {
-            ...process.env,
-            RINGWALL_NATS_URL: this.#url,
-            RINGWALL_ENVIRONMENT: "bench",
-            RINGWALL_LOG_LEVEL: "error",
-          },
-        }),
-      );
+      this.#services.set(service, this.#spawn(service));
     }
     await eventually(
       "both services",
@@ -77,27 +66,51 @@ export class ControlPlane {
 
   /** Ends the services. */
   async stop(): Promise<void> {
-    await Promise.all(
-      this.#services.map(async (service) => {
-        const ended = new Promise((resolve) => service.once("close", resolve));
-        service.kill("SIGTERM");
-        await ended;
-      }),
-    );
+    await Promise.all(Array.from(this.#services.values(), (service) => end(service, "SIGTERM")));
+  }
+
+  /** Ends the renderer as a crash would. */
+  async killRenderer(): Promise<void> {
+    const renderer = this.#services.get("renderer");
+    if (renderer !== undefined) {
+      await end(renderer, "SIGKILL");
+    }
+  }
+
+  /** Starts another renderer. */
+  startRenderer(): void {
+    this.#services.set("renderer", this.#spawn("renderer"));
   }
 
   /** Commits the rulesets of every class with another port; the sequence in CONFIG. */
   async commit(port: number): Promise<bigint> {
-    const puts = [];
+    const puts: FilePut[] = [];
     for (let each = 0; each < this.#sizes.classes; each++) {
-      puts.push(await this.#putFile(`class-${each}`, rulesetText(each, port)));
+      const path = `ruleset/class-${each}/ruleset.yaml`;
+      puts.push(await this.#putFile(path, rulesetText(each, port)));
     }
+    return await this.#commit(puts);
+  }
+
+  /** Commits a service that no rule names; the sequence in CONFIG. */
+  async commitService(name: string): Promise<bigint> {
+    const text = `kind: Service\nname: ${name}\nentries:\n  - {protocol: tcp, ports: [80]}\n`;
+    return await this.#commit([await this.#putFile(`service/${name}/service.yaml`, text)]);
+  }
+
+  async #commit(puts: readonly FilePut[]): Promise<bigint> {
     const { result } = await api(this.#bus).call(
       "config",
       "commit",
       CommitRequestSchema,
       CommitResponseSchema,
-      { expectedParent: this.#head, author: "bench", message: "", puts, environment: "bench" },
+      {
+        expectedParent: this.#head,
+        author: "bench",
+        message: "",
+        puts: [...puts],
+        environment: "bench",
+      },
       { timeoutMs: 30_000 },
     );
     if (result.case !== "accepted" || result.value.inputs === undefined) {
@@ -151,7 +164,22 @@ export class ControlPlane {
     });
   }
 
-  async #putFile(name: string, text: string) {
+  #spawn(service: string): ChildProcess {
+    const main = fileURLToPath(
+      new URL(`../../../services/${service}/src/main.ts`, import.meta.url),
+    );
+    return spawn(process.execPath, [main], {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: {
+        ...process.env,
+        RINGWALL_NATS_URL: this.#url,
+        RINGWALL_ENVIRONMENT: "bench",
+        RINGWALL_LOG_LEVEL: "error",
+      },
+    });
+  }
+
+  async #putFile(path: string, text: string): Promise<FilePut> {
     const data = new TextEncoder().encode(text);
     const sha256 = new Uint8Array(createHash("sha256").update(data).digest());
     const { error } = await api(this.#bus).call(
@@ -165,8 +193,8 @@ export class ControlPlane {
     if (error !== undefined) {
       throw new Error(`a blob was refused: ${error.message}`);
     }
-    const path = `policy/ruleset/${name}/ruleset.yaml`;
-    return { layer: Layer.CORE, path, sha256, size: BigInt(data.length) };
+    const size = BigInt(data.length);
+    return create(FilePutSchema, { layer: Layer.CORE, path: `policy/${path}`, sha256, size });
   }
 }
 
@@ -183,4 +211,13 @@ function rulesetText(each: number, port: number): string {
     `      - {protocol: tcp, ports: [${port}]}`,
     "",
   ].join("\n");
+}
+
+async function end(service: ChildProcess, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+  if (service.exitCode !== null || service.signalCode !== null) {
+    return;
+  }
+  const ended = new Promise((resolve) => service.once("close", resolve));
+  service.kill(signal);
+  await ended;
 }

@@ -1,9 +1,18 @@
-/** Keeps values by name up to a total weight; what was not asked for longest goes first. */
+interface Entry<T> {
+  readonly value: T;
+  readonly weight: number;
+  /** When it last became the newest, in moves. */
+  move: number;
+}
+
+/** Keeps values by name up to a total weight; what was not asked for for long goes first. */
 export class Lru<T> {
   readonly #limit: number;
   readonly #weigh: (value: T) => number;
-  readonly #entries = new Map<string, { readonly value: T; readonly weight: number }>();
+  readonly #entries = new Map<string, Entry<T>>();
   #weight = 0;
+  /** Counts how often an entry became the newest. */
+  #moves = 0;
 
   /** `limit` bounds the sum of `weigh` over all values; a value above it is kept alone. */
   constructor(limit: number, weigh: (value: T) => number) {
@@ -27,8 +36,13 @@ export class Lru<T> {
     if (found === undefined) {
       return undefined;
     }
-    this.#entries.delete(name);
-    this.#entries.set(name, found);
+    // One that is among the newer half stays where it is: most are asked for again and again.
+    if (this.#moves - found.move > this.#entries.size / 2) {
+      this.#moves += 1;
+      found.move = this.#moves;
+      this.#entries.delete(name);
+      this.#entries.set(name, found);
+    }
     return found.value;
   }
 
@@ -36,7 +50,8 @@ export class Lru<T> {
   set(name: string, value: T): void {
     this.delete(name);
     const weight = this.#weigh(value);
-    this.#entries.set(name, { value, weight });
+    this.#moves += 1;
+    this.#entries.set(name, { value, weight, move: this.#moves });
     this.#weight += weight;
     for (const oldest of this.#entries.keys()) {
       if (this.#weight <= this.#limit || this.#entries.size === 1) {

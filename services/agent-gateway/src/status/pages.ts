@@ -1,16 +1,12 @@
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import type { Names } from "@ringwall/bus";
-import {
-  AgentState,
-  type EnforcementMode,
-  StatusPageSchema,
-  type WorkloadStatus,
-  WorkloadStatusSchema,
-} from "@ringwall/wire";
+import { AgentState, type WorkloadStatus, WorkloadStatusSchema } from "@ringwall/wire";
 import { DETAIL_LIMIT, PAGE_SIZE } from "../limits.ts";
 import type { Outbox } from "../outbox.ts";
 import type { Session } from "../session/session.ts";
 import { fromHex } from "../wire/hex.ts";
+import { StatusBytes } from "../wire/status-bytes.ts";
+import type { HeadView } from "./head-view.ts";
 
 const TAG = "status:";
 
@@ -24,13 +20,6 @@ const PAGES_PER_TURN = 2;
 const PAUSE_MS = 900;
 
 const PURGE = { "KV-Operation": "PURGE", "Nats-Rollup": "sub" };
-
-/** What the log says of a workload. */
-export interface HeadView {
-  readonly epoch: bigint;
-  readonly version: number;
-  readonly mode: EnforcementMode;
-}
 
 interface Page {
   readonly sessions: (Session | undefined)[];
@@ -49,6 +38,7 @@ export class Pages {
   readonly #names: Names;
   readonly #gateway: string;
   readonly #head: (session: Session) => HeadView;
+  readonly #bytes: StatusBytes;
   readonly #pages: Page[] = [];
   readonly #free: number[] = [];
 
@@ -57,6 +47,7 @@ export class Pages {
     this.#names = names;
     this.#gateway = gateway;
     this.#head = head;
+    this.#bytes = new StatusBytes(gateway);
   }
 
   /** Lists a session. */
@@ -134,24 +125,15 @@ export class Pages {
     page.dirty = false;
     page.writing = true;
     page.writtenMs = nowMs;
-    const workloads: WorkloadStatus[] = [];
-    for (const session of page.sessions) {
-      if (session !== undefined) {
-        workloads.push(statusOf(session, this.#gateway, this.#head(session)));
-      }
-    }
-    const value = create(StatusPageSchema, {
-      gateway: this.#gateway,
-      seenUnixMs: BigInt(Math.trunc(nowUnixMs)),
-      workloads,
-    });
+    const sessions = page.sessions.filter((session) => session !== undefined);
+    const isEmpty = sessions.length === 0;
     this.#out.fork({
       kind: "append",
       tag: `${TAG}${index}`,
       stream: "STATUS",
       subject: this.#names.status(this.#gateway, index),
-      payload: workloads.length === 0 ? new Uint8Array() : toBinary(StatusPageSchema, value),
-      ...(workloads.length === 0 ? { headers: PURGE } : {}),
+      payload: isEmpty ? new Uint8Array() : this.#bytes.page(nowUnixMs, sessions, this.#head),
+      ...(isEmpty ? { headers: PURGE } : {}),
     });
   }
 

@@ -16,7 +16,8 @@ import { DEAD_INTERVALS } from "../limits.ts";
 import type { Book } from "../session/book.ts";
 import type { Session } from "../session/session.ts";
 import type { Partition } from "../versions/partition.ts";
-import { type HeadView, offlineStatus, statusOf } from "./pages.ts";
+import type { HeadView } from "./head-view.ts";
+import { offlineStatus, statusOf } from "./pages.ts";
 import type { PeerEntry, Peers } from "./peers.ts";
 
 const LIST_DEFAULT = 500;

@@ -3,6 +3,8 @@
  * fields that differ are written for each. Field numbers are those of session.proto.
  */
 
+import { field, varint } from "./varint.ts";
+
 /** Fields of a Down that are one workload's own. */
 export interface DownFrame {
   readonly workload: string;
@@ -102,23 +104,4 @@ export function chunkBytes(
   at += sha256.length;
   buffer[at++] = 0x2a;
   return buffer.subarray(0, varint(buffer, at, dataBytes));
-}
-
-function field(buffer: Buffer, at: number, tag: number, value: number): number {
-  if (value === 0) {
-    return at;
-  }
-  buffer[at] = tag;
-  return varint(buffer, at + 1, value);
-}
-
-function varint(buffer: Buffer, at: number, value: number): number {
-  let rest = value;
-  let next = at;
-  while (rest >= 0x80) {
-    buffer[next++] = (rest % 0x80) | 0x80;
-    rest = Math.floor(rest / 0x80);
-  }
-  buffer[next++] = rest;
-  return next;
 }

@@ -113,14 +113,18 @@ async function admitAll(ids: readonly string[]): Promise<void> {
   const queue = [...ids];
   const work = async () => {
     for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
-      const answer = await operations.call(
-        "workload",
-        "admit",
-        AdmitWorkloadRequestSchema,
-        AdmitWorkloadResponseSchema,
-        { id, namespace: "shop", labels: { app: "many", role: `r${ids.indexOf(id) % 50}` } },
-        { partition: partitionOf(id), timeoutMs: 30_000 },
-      );
+      const admit = () =>
+        operations.call(
+          "workload",
+          "admit",
+          AdmitWorkloadRequestSchema,
+          AdmitWorkloadResponseSchema,
+          { id, namespace: "shop", labels: { app: "many", role: `r${ids.indexOf(id) % 50}` } },
+          { partition: partitionOf(id), timeoutMs: 30_000 },
+        );
+      let answer = await admit();
+      // A registrar with more to write than it can refuses what waited too long, to be asked again.
+      while (answer.error?.code === "unavailable") answer = await admit();
       if (answer.error !== undefined) throw new Error(`${id}: ${answer.error.message}`);
     }
   };

@@ -1,5 +1,5 @@
 import { apply, bodyDigest, type Canonical, canonical, RenderedError } from "@ringwall/rendered";
-import type { BodyDigest, Down, PolicyDelta, WorkloadPolicy } from "@ringwall/wire";
+import type { BodyDigest, Down, Inputs, PolicyDelta, WorkloadPolicy } from "@ringwall/wire";
 import { digestText } from "../digest.ts";
 import type { PolicyRecord } from "../record.ts";
 
@@ -15,8 +15,9 @@ export type PushBody =
 
 /**
  * Judges a push against what the agent has. It never trusts order or luck: only a newer epoch, a
- * higher version of the same epoch or the same version with the same digest is taken, and only if
- * the body that results has the digest that was named.
+ * higher version of the same epoch or the same version with the same digest is taken, never from
+ * inputs below those of the policy in force, and only if the body that results has the digest that
+ * was named.
  */
 export function judge(have: PolicyRecord | undefined, down: Down, body: PushBody): Verdict {
   const digest = digestText(down.digest);
@@ -43,6 +44,9 @@ export function judge(have: PolicyRecord | undefined, down: Down, body: PushBody
 }
 
 function tooOld(have: PolicyRecord, down: Down, digest: BodyDigest): string | undefined {
+  if (have.inputs !== undefined && isBelow(down.inputs, have.inputs)) {
+    return `push is of inputs ${textOf(down.inputs)}, the agent has ${textOf(have.inputs)}`;
+  }
   if (down.epoch > have.epoch) {
     return undefined;
   }
@@ -56,6 +60,26 @@ function tooOld(have: PolicyRecord, down: Down, digest: BodyDigest): string | un
     return `version ${down.headVersion} has another digest here`;
   }
   return undefined;
+}
+
+/**
+ * True if inputs are below others: by generation first, then in either component. A later epoch is no
+ * reason to take them: the gateway that sent them may not know yet what was applied meanwhile.
+ */
+function isBelow(inputs: Inputs | undefined, others: Inputs): boolean {
+  if (inputs === undefined || inputs.generation !== others.generation) {
+    return (inputs?.generation ?? 0n) < others.generation;
+  }
+  return (
+    inputs.configSequence < others.configSequence ||
+    inputs.registryRevision < others.registryRevision
+  );
+}
+
+function textOf(inputs: Inputs | undefined): string {
+  return inputs === undefined
+    ? "none"
+    : `${inputs.generation}/${inputs.configSequence}/${inputs.registryRevision}`;
 }
 
 function step(

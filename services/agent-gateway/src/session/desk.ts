@@ -205,7 +205,7 @@ export class Desk {
       facts: this.#internFacts(hello.facts),
       has,
       inputs: hello.inputs,
-      parked: parkedOf(hello, has, listed?.parked ?? peers.parkedOf(workload)),
+      parked: parkedOf(hello, has, [...peers.parkedOf(workload), ...(listed?.parked ?? [])]),
       nowMs: moment.monotonicMs,
       nowUnixMs: moment.wallMs,
     });
@@ -335,9 +335,12 @@ function claimed(hello: Hello): Point {
   };
 }
 
-/** Refused bodies by the agent's word and by STATUS; the one in force is not refused. */
+/**
+ * Refused bodies by the agent's word, by STATUS and by this gateway's own memory: another gateway may
+ * have had the agent since. The one in force is not refused.
+ */
 function parkedOf(hello: Hello, has: Point, listed: readonly string[]): readonly string[] {
-  let parked = listed;
+  let parked: readonly string[] = [...new Set(listed)].slice(-PARKED_KEPT);
   for (const digest of hello.refusedDigests.slice(-PARKED_KEPT)) {
     if (digest.length === 32) {
       parked = withDigest(parked, toHex(digest), PARKED_KEPT);

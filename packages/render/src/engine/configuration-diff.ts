@@ -17,6 +17,9 @@ export function changedUnits<T>(
   after: readonly T[],
   nameOf: (spec: T) => string,
 ): UnitChange<T>[] {
+  if (before === after) {
+    return [];
+  }
   const shorter = Math.min(before.length, after.length);
   let head = 0;
   while (head < shorter && before[head] === after[head]) {

@@ -6,6 +6,8 @@
  *   workload, which breaks a limit, and spread so that none does. Milliseconds and megabytes
  * - `change`: (d) one change in an estate of 10k, 100k or 250k workloads until every affected delta is
  *   encoded: microseconds
+ * `cpu` is the time that the thread was on a processor, to which a busy machine adds little; it is
+ * counted in ticks, so only its mean says something of short changes.
  */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

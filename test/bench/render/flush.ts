@@ -64,3 +64,9 @@ export function assertSameHeads(
 export function collectGarbage(): void {
   globalThis.gc?.();
 }
+
+/** Microseconds that this thread has been on a processor, which other processes do not add to. */
+export function threadCpu(): number {
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
+}

@@ -1,7 +1,7 @@
 import { Engine } from "@ringwall/render";
 import { crowdedEstate, type Estate, namespacedEstate, selectingEstate } from "@ringwall/testkit";
 import { report } from "../harness.ts";
-import { assertSameHeads, collectGarbage, renderWhole, snapshotOf } from "./flush.ts";
+import { assertSameHeads, collectGarbage, renderWhole, snapshotOf, threadCpu } from "./flush.ts";
 
 const MEGABYTE = 1_000_000;
 
@@ -11,8 +11,9 @@ export function measureBuild(name: string): void {
   collectGarbage();
   const inputs = process.memoryUsage().rss;
   const engine = new Engine();
-  const start = performance.now();
-  const { heads, milliseconds, worst } = build(engine, estate, start);
+  const startCpu = threadCpu();
+  const { heads, milliseconds, worst } = build(engine, estate, performance.now());
+  const cpu = (threadCpu() - startCpu) / 1_000;
   const peak = process.resourceUsage().maxRSS * 1024;
   const digests = [...heads.values()].flatMap((head) => (head.kind === "body" ? head.digest : []));
   const bodies = new Set(digests);
@@ -27,6 +28,7 @@ export function measureBuild(name: string): void {
     workloads: estate.workloads.length,
     rulesets: estate.configuration.rulesets.length,
     time: Math.round(milliseconds),
+    cpu: Math.round(cpu),
     longestSlice: Number(worst.toFixed(1)),
     peakMb: Math.round(peak / MEGABYTE),
     inputsMb: Math.round(inputs / MEGABYTE),

@@ -14,7 +14,14 @@ import {
 } from "@ringwall/testkit";
 import { percentiles, report } from "../harness.ts";
 import { type Encoded, encodeSteps } from "./encode-steps.ts";
-import { assertSameHeads, collectGarbage, flush, renderWhole, snapshotOf } from "./flush.ts";
+import {
+  assertSameHeads,
+  collectGarbage,
+  flush,
+  renderWhole,
+  snapshotOf,
+  threadCpu,
+} from "./flush.ts";
 
 /** Workloads that one change of the shared ruleset's peers reaches. */
 const SHARED = 10_000;
@@ -67,15 +74,18 @@ function measure(
   heads: Map<string, Head>,
 ) {
   const durations: number[] = [];
+  let cpu = 0;
   let encoded: Encoded = { workloads: 0, steps: 0, bytes: 0 };
   for (let step = 0; step < warmUp + samples; step++) {
     const changes = [change(step)];
+    const startCpu = threadCpu();
     const start = performance.now();
     const done = flush(engine, changes);
     encoded = encodeSteps(done, step);
     const duration = performance.now() - start;
     if (step >= warmUp) {
       durations.push(duration * 1_000);
+      cpu += threadCpu() - startCpu;
     }
     for (const { to, workloads } of done.steps) {
       for (const workload of workloads) {
@@ -87,6 +97,7 @@ function measure(
   return {
     p50: Number(p50.toPrecision(3)),
     p99: Number(p99.toPrecision(3)),
+    cpuMean: Number((cpu / samples).toPrecision(3)),
     samples,
     affected: encoded.workloads,
     deltas: encoded.steps,

@@ -25,6 +25,7 @@ export class Checker implements HostWatcher {
   readonly refusals = new RefusalChecks();
   readonly #bus: SimBus;
   readonly #agentHead: string;
+  readonly #hosts = new Map<string, Host>();
   #rendersChecked = 0;
 
   constructor(bus: SimBus) {
@@ -39,6 +40,11 @@ export class Checker implements HostWatcher {
       versions: this.versions,
     });
     bus.onStored((stream, record) => this.#stored(stream, record));
+  }
+
+  /** Watches a host from now on. */
+  watch(host: Host): void {
+    this.#hosts.set(host.workload, host);
   }
 
   /** Batches of versions that were held against a full render. */
@@ -82,7 +88,10 @@ export class Checker implements HostWatcher {
   gatewayTakes(gateway: string, message: Message): void {
     if (message.kind === "delivery" && message.subject.startsWith(this.#agentHead)) {
       const [, , workload = ""] = message.subject.split(".");
-      this.refusals.heard(gateway, workload, message.payload);
+      const host = this.#hosts.get(workload);
+      if (host !== undefined) {
+        this.refusals.heard(gateway, host, message.payload);
+      }
     }
   }
 

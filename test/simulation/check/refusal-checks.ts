@@ -10,18 +10,26 @@ interface Refusal {
   readonly knownBy: Set<string>;
   /** Pushes of it by gateways that knew. */
   sent: number;
+  /** One, and one for every session that was opened by a Hello from before the refusal. */
+  allowed: number;
 }
 
 /** Watches what gateways hear of refusals and what they send all the same. */
 export class RefusalChecks {
   readonly #refusals = new Map<string, Refusal>();
 
-  /** A gateway takes in something that an agent said. */
-  heard(gateway: string, workload: string, payload: Uint8Array): void {
+  /** A gateway takes in something that an agent said; its host says what is true by now. */
+  heard(gateway: string, host: Host, payload: Uint8Array): void {
+    const { workload } = host;
     const { body } = fromBinary(UpSchema, payload);
     if (body.case === "hello") {
-      for (const digest of body.value.refusedDigests) {
-        this.#know(gateway, workload, hex(digest));
+      const told = body.value.refusedDigests.map(hex);
+      for (const digest of told) {
+        this.#know(gateway, workload, digest);
+      }
+      for (const digest of host.refusedStored.filter((each) => !told.includes(each))) {
+        // It waited in a frozen gateway, or came twice: nobody can know better by it.
+        this.#refusal(workload, digest).allowed += 1;
       }
     } else if (body.case === "ack" && body.value.status === AckStatus.REFUSED) {
       this.#know(gateway, workload, hex(body.value.digest));
@@ -45,7 +53,7 @@ export class RefusalChecks {
       throw new Violation("I7", `${words}, as a delta`);
     }
     refusal.sent += 1;
-    if (refusal.sent > 1) {
+    if (refusal.sent > refusal.allowed) {
       throw new Violation("I7", `${words}, for the ${refusal.sent}th time`);
     }
     return down;
@@ -63,9 +71,16 @@ export class RefusalChecks {
   }
 
   #know(gateway: string, workload: string, digest: string): void {
+    this.#refusal(workload, digest).knownBy.add(gateway);
+  }
+
+  #refusal(workload: string, digest: string): Refusal {
     const key = `${workload} ${digest}`;
-    const refusal = this.#refusals.get(key) ?? { knownBy: new Set<string>(), sent: 0 };
-    refusal.knownBy.add(gateway);
-    this.#refusals.set(key, refusal);
+    let refusal = this.#refusals.get(key);
+    if (refusal === undefined) {
+      refusal = { knownBy: new Set(), sent: 0, allowed: 1 };
+      this.#refusals.set(key, refusal);
+    }
+    return refusal;
   }
 }

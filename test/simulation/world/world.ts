@@ -159,6 +159,7 @@ export class World {
 
   #spawnAgent(workload: string): void {
     const host = new Host(workload, this.checker);
+    this.checker.watch(host);
     const actor = this.bus.spawn(`agent-${workload}`, {
       denied: this.deniedTo(`agent-${workload}`),
       create: () =>

@@ -90,11 +90,18 @@ function telemetryFor({ service, options, logDestination }: ServiceDefinition): 
   });
 }
 
+interface Readiness {
+  readonly ready: boolean;
+  readonly reason: string;
+}
+
 class Service implements RunningService {
   readonly telemetry: Telemetry;
   readonly #definition: ServiceDefinition;
   readonly #ended = Promise.withResolvers<void>();
-  #ready = { ready: false, reason: "starting" };
+  #ready: Readiness = { ready: false, reason: "starting" };
+  /** What was said last; it counts once the server knows of what was listened to before. */
+  #said = this.#ready;
   #warnings: readonly string[] = [];
   #topologyProblem = "";
   #health: HealthServer | undefined;
@@ -175,7 +182,7 @@ class Service implements RunningService {
 
   async #stop(): Promise<void> {
     clearInterval(this.#gauges);
-    this.#ready = { ready: false, reason: "stopping" };
+    void this.#say({ ready: false, reason: "stopping" });
     const rested = await this.#actor?.stop(STOP_DEADLINE_MS);
     if (rested === false) {
       this.telemetry.log.warn({ depth: this.depth }, "stopped with work outstanding");
@@ -256,9 +263,7 @@ class Service implements RunningService {
       telemetry: this.telemetry,
       owner: `${service}-${instance}`,
       discovery: this.#discovery,
-      onReady: (ready, reason) => {
-        this.#ready = { ready, reason };
-      },
+      onReady: (ready, reason) => void this.#say({ ready, reason }),
       // A stream that was deleted under a running service is created again, empty.
       onReaderLost: () => void this.#topologyAgain(),
     });
@@ -277,9 +282,20 @@ class Service implements RunningService {
       },
     });
     this.#actor.ended.catch((error: unknown) => {
-      this.#ready = { ready: false, reason: "its actor failed" };
+      void this.#say({ ready: false, reason: "its actor failed" });
       this.#ended.reject(error);
     });
+  }
+
+  // A service that says that it is ready can be asked by everybody, over whatever connection.
+  async #say(said: Readiness): Promise<void> {
+    this.#said = said;
+    if (said.ready) {
+      await this.#bus?.nc.flush().catch(() => undefined);
+    }
+    if (this.#said === said) {
+      this.#ready = said;
+    }
   }
 
   // Every instance answers for itself, so there is no queue group.

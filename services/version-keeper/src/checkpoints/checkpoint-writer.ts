@@ -155,7 +155,7 @@ export class CheckpointWriter {
     if (held.registry === undefined || !this.#mayWrite()) {
       return;
     }
-    const { epoch, inputs, rendered, lastSequence: coveredSequence } = partitionLog;
+    const { epoch, inputs, rendered, records, lastSequence: coveredSequence } = partitionLog;
     const frame = {
       epoch,
       streamCreatedUnixNs: versions.createdUnixNs,
@@ -170,6 +170,12 @@ export class CheckpointWriter {
     for (const [index, payload] of parts.entries()) {
       yield* this.#store(context.names.checkpoint("version", partition, slot, index), payload);
     }
+    // What was recorded while it was written counts for the next one.
+    this.#seen.set(partition, {
+      covered: coveredSequence,
+      records,
+      atMs: context.moment().monotonicMs,
+    });
     count(context, "ringwall_checkpoints_total", { kind: "version" });
   }
 

@@ -14,8 +14,8 @@ export default defineConfig({
       "test/vectors/**/*.test.ts",
     ],
     environment: "node",
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 150_000,
+    hookTimeout: 150_000,
     maxWorkers: 2,
   },
 });

@@ -149,7 +149,7 @@ describe("a declared repo", { timeout: 180_000 }, () => {
       subject.endsWith(".config.commit") ? "hold" : "pass",
     );
     const slow = await runThrough(proxy, ...at("apply"), "--author", "slow");
-    await eventually("the first apply asks for its commit", () => proxy.isHolding, Boolean, 60_000);
+    await eventually("the first apply asks for its commit", () => proxy.isHolding);
     await edit(SERVICE, (text) => `${text}# second\n`);
     await dev.read(...at("apply"), "--author", "fast", "-m", "was first");
     proxy.release();

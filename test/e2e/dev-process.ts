@@ -24,7 +24,7 @@ export interface DevWorkload {
 }
 
 const START_DEADLINE_MS = 90_000;
-const RESTART_DEADLINE_MS = 30_000;
+const RESTART_DEADLINE_MS = 90_000;
 
 /** `ringwall dev` as a process of its own, with everything that it starts. */
 export class DevProcess {

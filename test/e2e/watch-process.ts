@@ -4,7 +4,7 @@ import { eventually } from "@ringwall/testkit";
 import { cleanEnvironment, MAIN, ROOT } from "./command.ts";
 import type { DevProcess } from "./dev-process.ts";
 
-const START_DEADLINE_MS = 30_000;
+const START_DEADLINE_MS = 90_000;
 
 /** One line of `ringwall watch --json`. */
 export interface WatchLine {

@@ -164,7 +164,7 @@ kernelSuite("the agent's process", () => {
       await store(policy());
       const agent = start();
       await booted();
-      await eventually("it answers", () => agent.status(), Boolean, 20_000);
+      await eventually("it answers", () => agent.status());
       // Its eyes are open a moment after it has booted.
       await new Promise((resolve) => setTimeout(resolve, 1000));
       await server.nft(change);
@@ -186,7 +186,7 @@ kernelSuite("the agent's process", () => {
       await store(policy());
       const agent = start();
       await booted();
-      await eventually("it answers", () => agent.status(), Boolean, 20_000);
+      await eventually("it answers", () => agent.status());
       await server.nft("add rule inet foreign c ip saddr 192.0.2.2 drop");
       await server.nft("delete rule inet foreign c handle 3");
       await server.nft("delete table inet ringwall");

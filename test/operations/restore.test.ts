@@ -59,7 +59,7 @@ describe("the restore drill of docs/backup.md", () => {
     expect(await enforced()).toBe("5433");
 
     await drill.block("restore");
-    await eventually("db-1 is held", db, (line) => line?.state === "HELD", 60_000);
+    await eventually("db-1 is held", db, (line) => line?.state === "HELD");
     expect(await enforced()).toBe("5433");
 
     await writeFile(tree, rules(5434));
@@ -73,7 +73,7 @@ describe("the restore drill of docs/backup.md", () => {
     await plane.nats.kill();
     await writeFile(tree, rules(5435));
     await drill.block("empty");
-    await eventually("db-1 is held", db, (line) => line?.state === "HELD", 60_000);
+    await eventually("db-1 is held", db, (line) => line?.state === "HELD");
     expect(await enforced()).toBe("5434");
 
     await drill.block("rebuild");

@@ -159,7 +159,7 @@ describe("startService", () => {
     const caughtUp = () => seen.filter((message) => message.kind === "caught-up").length;
     await eventually("the first time", () => caughtUp() === 1);
     await service.bus.jsm.streams.delete("rw-VERSIONS");
-    await eventually("the second time", () => caughtUp() === 2, Boolean, 15_000);
+    await eventually("the second time", () => caughtUp() === 2);
     expect(seen.some((message) => message.kind === "reader-lost")).toBe(true);
     await service.stop();
   });

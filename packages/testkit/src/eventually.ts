@@ -1,9 +1,13 @@
-/** Awaits a condition with a deadline; throws with `what` and the last value seen if it passes. */
+/**
+ * Awaits a condition; throws with `what` and the last value seen when it has not come true in time.
+ * The deadline only ends a test that hangs: how long something may take is shown in virtual time,
+ * where no busy machine has a say.
+ */
 export async function eventually<T>(
   what: string,
   look: () => T | Promise<T>,
   holds: (value: T) => boolean = Boolean,
-  deadlineMs = 10_000,
+  deadlineMs = 60_000,
 ): Promise<T> {
   const until = Date.now() + deadlineMs;
   for (;;) {

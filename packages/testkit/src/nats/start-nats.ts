@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { natsServerBinary } from "./binary.ts";
 
-const START_DEADLINE_MS = 20_000;
+const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 10_000;
 
 /** Options of a nats-server for tests. */

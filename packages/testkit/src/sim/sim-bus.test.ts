@@ -147,6 +147,12 @@ describe("SimBus", () => {
     expect(history(7)).not.toBe(history(8));
   });
 
+  it("gives all slots to a single fresh instance within a second", () => {
+    const bus = new SimBus({ seed: 1 });
+    const [one] = counters(bus, 1);
+    bus.runUntil("all slots", () => one?.reducer?.slots.owned.size === 6, 1000);
+  });
+
   it("shares slots evenly and takes them over when an instance dies", () => {
     const bus = new SimBus({ seed: 1 });
     const all = counters(bus, 3);

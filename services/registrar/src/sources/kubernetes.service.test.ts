@@ -106,7 +106,7 @@ describe("the Kubernetes adapter", () => {
     }
     await startAdapter();
     const wanted = estate.expected.size + 400;
-    await eventually("the whole estate", ids, (each) => each.length === wanted, 20_000);
+    await eventually("the whole estate", ids, (each) => each.length === wanted);
     await stopAdapters();
     cluster.delete(pod("extra-0"));
     await startAdapter();

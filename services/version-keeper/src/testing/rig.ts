@@ -108,7 +108,7 @@ export class Rig {
   }
 
   /** Waits until a keeper says exactly this of itself; empty means ready. */
-  async says(keeper: RunningService, text: string | RegExp, deadlineMs = 20_000): Promise<string> {
+  async says(keeper: RunningService, text: string | RegExp, deadlineMs = 60_000): Promise<string> {
     return eventually(
       `keeper says ${String(text)}`,
       () => keeper.problems().join("; "),
@@ -233,7 +233,7 @@ export class Rig {
       `steps of ${workload}: ${wanted.join(" ")}`,
       () => this.steps(workload),
       (steps) => steps.join(" ") === wanted.join(" "),
-      20_000,
+      60_000,
     );
   }
 

@@ -10,11 +10,13 @@ export interface StepBase {
 /** Ids of heads stay below this, so that two of them make one safe integer. */
 const PAIR_FACTOR = 2 ** 26;
 
+const NOBODY: readonly string[] = [];
+
 /** Workloads that take the same step. The delta is encoded when somebody asks for it. */
 class GatheredStep implements BodyStep {
   readonly from: Head | undefined;
   readonly to: Head;
-  readonly workloads: string[] = [];
+  #workloads: string[] | undefined;
   readonly #base: StepBase;
   readonly #fromClass: PolicyClass | undefined;
   readonly #toClass: PolicyClass;
@@ -34,9 +36,19 @@ class GatheredStep implements BodyStep {
     this.#toClass = toClass;
   }
 
+  get workloads(): readonly string[] {
+    return this.#workloads ?? NOBODY;
+  }
+
   /** Adds a workload by its number. */
   add(workload: number): void {
-    this.workloads.push(this.#base.nameOf(workload));
+    const name = this.#base.nameOf(workload);
+    if (this.#workloads === undefined) {
+      // A literal has room for just this one, which is all in most steps of a whole estate.
+      this.#workloads = [name];
+    } else {
+      this.#workloads.push(name);
+    }
   }
 
   delta(): Uint8Array | undefined {

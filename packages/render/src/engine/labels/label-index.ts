@@ -269,10 +269,15 @@ export class LabelIndex {
   /** Writes a selector's clauses in a fixed order; nothing for one that matches nothing. */
   #readClauses(spec: SelectorSpec): number {
     const keys = Object.keys(spec);
-    if (keys.some((key) => spec[key]?.length === 0)) {
-      return 0;
+    let areSingle = true;
+    for (const key of keys) {
+      const count = spec[key]?.length ?? 0;
+      if (count === 0) {
+        return 0;
+      }
+      areSingle &&= count === 1;
     }
-    if (keys.every((key) => spec[key]?.length === 1)) {
+    if (areSingle) {
       return this.#readSingles(spec, keys);
     }
     const clauses = keys.map((key) => this.#clauseOf(key, spec[key] ?? []));
@@ -289,9 +294,10 @@ export class LabelIndex {
 
   /** Clauses of one value each, as most selectors have. */
   #readSingles(spec: SelectorSpec, keys: readonly string[]): number {
-    keys.forEach((key, index) => {
-      this.#write(index, this.#pairs.intern(key, spec[key]?.[0] ?? ""));
-    });
+    let count = 0;
+    for (const key of keys) {
+      this.#write(count++, this.#pairs.intern(key, spec[key]?.[0] ?? ""));
+    }
     this.#sortScratch(0, keys.length);
     for (let index = keys.length - 1; index >= 0; index--) {
       this.#write(2 * index + 1, this.#scratch[index] ?? 0);

@@ -22,7 +22,8 @@ export class PeerSources {
   readonly #texts: TextTable;
   /** Number of selectors, those, number of groups, those, then prefixes; each in order. */
   readonly #terms = new Sequences();
-  readonly #scratch: number[] = [];
+  /** Terms of a source of one selector, the most frequent kind. */
+  readonly #single = Int32Array.of(1, 0, 0);
   readonly #references = new Column();
   #unused: number[] = [];
   readonly #bySelector = new Links();
@@ -42,6 +43,13 @@ export class PeerSources {
 
   /** Takes a reference to the source of these peers. */
   hold(peers: readonly PeerSpec[]): number {
+    const [only] = peers;
+    if (peers.length === 1 && only?.workloads !== undefined) {
+      const selector = this.#labels.holdSelector(only.workloads);
+      this.#single[1] = selector;
+      const source = this.#terms.intern(this.#single);
+      return this.#keep(source, [selector], [], []);
+    }
     const selectors: number[] = [];
     const groups: number[] = [];
     const prefixes: number[] = [];
@@ -60,29 +68,14 @@ export class PeerSources {
         });
       }
     }
-    const terms = this.#scratch;
-    terms.length = 0;
-    terms.push(selectors.length, ...sorted(selectors), groups.length, ...sorted(groups));
-    terms.push(...sorted(prefixes));
-    const source = this.#terms.intern(terms);
-    if (this.#terms.created) {
-      this.#references.put(source, 0);
-      for (const selector of selectors) {
-        this.#bySelector.link(selector, source);
-      }
-      for (const group of groups) {
-        this.#byGroup.link(group, source);
-      }
-    } else {
-      for (const selector of selectors) {
-        this.#labels.releaseSelector(selector);
-      }
-      for (const prefix of prefixes) {
-        this.#texts.release(prefix);
-      }
-    }
-    this.#references.add(source, 1);
-    return source;
+    const source = this.#terms.intern([
+      selectors.length,
+      ...sorted(selectors),
+      groups.length,
+      ...sorted(groups),
+      ...sorted(prefixes),
+    ]);
+    return this.#keep(source, selectors, groups, prefixes);
   }
 
   release(source: number): void {
@@ -188,6 +181,33 @@ export class PeerSources {
       const group = this.#groupById.get(this.#terms.at(source, groupsAt + index));
       yield* group?.members ?? NOTHING;
     }
+  }
+
+  /** Counts one more reference; what a source holds already is released, since it was held again. */
+  #keep(
+    source: number,
+    selectors: readonly number[],
+    groups: readonly number[],
+    prefixes: readonly number[],
+  ): number {
+    if (this.#terms.created) {
+      this.#references.put(source, 0);
+      for (const selector of selectors) {
+        this.#bySelector.link(selector, source);
+      }
+      for (const group of groups) {
+        this.#byGroup.link(group, source);
+      }
+    } else {
+      for (const selector of selectors) {
+        this.#labels.releaseSelector(selector);
+      }
+      for (const prefix of prefixes) {
+        this.#texts.release(prefix);
+      }
+    }
+    this.#references.add(source, 1);
+    return source;
   }
 
   #groupOf(name: string): Group {

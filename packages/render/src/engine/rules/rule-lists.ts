@@ -2,6 +2,7 @@ import { compareBytes } from "@ringwall/labels";
 import type { LabelIndex } from "../labels/label-index.ts";
 import type { PeerSets } from "../peers/peer-sets.ts";
 import { Column } from "../store/column.ts";
+import { grown } from "../store/int-lists.ts";
 import { Links } from "../store/links.ts";
 import { Sequences } from "../store/sequences.ts";
 import type { RuleBook } from "./rule-book.ts";
@@ -29,6 +30,7 @@ export class RuleLists {
   readonly #byRuleset = new Links();
   /** List of each label set, + 1; 0 if it was not asked for since it changed. */
   readonly #ofSet = new Column();
+  #indexes: Int32Array = new Int32Array(64);
 
   constructor(labels: LabelIndex, book: RuleBook, peers: PeerSets) {
     this.#labels = labels;
@@ -55,7 +57,7 @@ export class RuleLists {
     if (known !== undefined) {
       return known;
     }
-    const list = this.#intern(this.#indexes(set));
+    const list = this.#intern(this.#readIndexes(set));
     this.#ofSet.put(set, list.index + 1);
     this.#references.add(list.index, 1);
     return list;
@@ -94,31 +96,31 @@ export class RuleLists {
     this.#unused = [];
   }
 
-  /** Rulesets whose scope a label set is in, as sorted indexes. */
-  #indexes(set: number): number[] {
-    const indexes: number[] = [];
+  /** Writes the rulesets whose scope a label set is in to the scratch, in order; their number. */
+  #readIndexes(set: number): number {
+    let count = 0;
     for (let at = this.#labels.selectorCount(set) - 1; at >= 0; at--) {
       const selector = this.#labels.selectorAt(set, at);
       for (let index = this.#book.countOfScope(selector) - 1; index >= 0; index--) {
-        indexes.push(this.#book.ofScopeAt(selector, index));
+        if (count === this.#indexes.length) {
+          this.#indexes = grown(this.#indexes, count + 1);
+        }
+        this.#indexes[count++] = this.#book.ofScopeAt(selector, index);
       }
     }
-    return indexes.length < 2 ? indexes : indexes.sort((a, b) => a - b);
+    if (count > 1) {
+      this.#indexes.subarray(0, count).sort();
+    }
+    return count;
   }
 
-  #intern(indexes: readonly number[]): RuleList {
-    const index = this.#keys.intern(indexes);
+  #intern(count: number): RuleList {
+    const index = this.#keys.intern(this.#indexes, count);
     const known = this.#lists[index];
     if (!this.#keys.created && known !== undefined) {
       return known;
     }
-    const rulesets: Ruleset[] = [];
-    for (const each of indexes) {
-      const ruleset = this.#book.ruleset(each);
-      if (ruleset !== undefined) {
-        rulesets.push(ruleset);
-      }
-    }
+    const rulesets = this.#rulesets(count);
     if (rulesets.length > 1) {
       rulesets.sort((a, b) => compareBytes(a.spec.name, b.spec.name));
     }
@@ -134,6 +136,22 @@ export class RuleLists {
       this.#byRuleset.link(ruleset.index, index);
     }
     return list;
+  }
+
+  /** The rulesets whose indexes stand in the scratch. */
+  #rulesets(count: number): Ruleset[] {
+    const first = count === 1 ? this.#book.ruleset(this.#indexes[0] ?? 0) : undefined;
+    if (first !== undefined) {
+      return [first];
+    }
+    const rulesets: Ruleset[] = [];
+    for (let at = 0; at < count; at++) {
+      const ruleset = this.#book.ruleset(this.#indexes[at] ?? 0);
+      if (ruleset !== undefined) {
+        rulesets.push(ruleset);
+      }
+    }
+    return rulesets;
   }
 
   #drop(list: RuleList): void {

@@ -1,10 +1,11 @@
 import { compareText, ruleId } from "@ringwall/rendered";
 import type { Protocol } from "@ringwall/wire";
-import { isRendered, portsByProtocol, ruleEntries } from "../../full/rules.ts";
+import { isRendered, ruleEntries } from "../../full/rules.ts";
 import type { EntrySpec, RulesetSpec } from "../../model.ts";
 import type { PortSpan } from "../../ports.ts";
 import { authoredRuleId } from "../../rule-id.ts";
 import type { PeerSources } from "../peers/peer-sources.ts";
+import { portsOfEntries } from "./entry-ports.ts";
 
 /** One rule of one protocol as bodies have it, before its peers. */
 export interface PlannedRule {
@@ -38,18 +39,21 @@ export function planRules(
     if (!isRendered(rule)) {
       continue;
     }
+    const { services: named = [], entries = [] } = rule;
+    const all = named.length === 0 ? entries : ruleEntries(rule, services);
     let id: string | undefined;
-    for (const [protocol, ports] of portsByProtocol(ruleEntries(rule, services))) {
+    for (const { protocol, ports } of portsOfEntries(all)) {
       id ??= authoredRuleId(spec.name, rule);
       planned.push({
         id: ruleId(id, protocol),
         protocol,
-        ports: canonicalPorts(ports),
+        ports,
         source: sources.hold(rule.peers),
       });
     }
   }
-  return planned;
+  // What is kept is as short as it can be: an array that was pushed to has room for more.
+  return planned.slice();
 }
 
 /** Rules of several rulesets by id in byte order; of two with one id the later one stays. */
@@ -65,16 +69,4 @@ export function joinRules(rulesets: readonly Ruleset[]): readonly PlannedRule[] 
   rules.sort((a, b) => compareText(a.id, b.id));
   const repeated = rules.some((rule, index) => rule.id === rules[index + 1]?.id);
   return repeated ? rules.filter((rule, index) => rule.id !== rules[index + 1]?.id) : rules;
-}
-
-/** In order of start and end, each range once; nothing is merged. */
-function canonicalPorts(ports: readonly PortSpan[]): readonly PortSpan[] {
-  if (ports.length < 2) {
-    return ports;
-  }
-  const sorted = ports.toSorted((a, b) => a.start - b.start || a.end - b.end);
-  return sorted.filter(({ start, end }, index) => {
-    const before = sorted[index - 1];
-    return before?.start !== start || before.end !== end;
-  });
 }

@@ -76,12 +76,16 @@ export class TextTable {
     if (a === b) {
       return 0;
     }
+    // Small results only: a difference of keys would be a number on the heap.
     const high = (this.#high[a] ?? 0) - (this.#high[b] ?? 0);
     if (high !== 0) {
-      return high;
+      return high < 0 ? -1 : 1;
     }
     const low = (this.#low[a] ?? 0) - (this.#low[b] ?? 0);
-    return low === 0 ? compareBytes(this.text(a), this.text(b)) : low;
+    if (low !== 0) {
+      return low < 0 ? -1 : 1;
+    }
+    return compareBytes(this.text(a), this.text(b));
   }
 
   text(id: number): string {

@@ -3,7 +3,7 @@ import type { RowSpec, WorkloadSpec } from "../../model.ts";
 import type { LabelIndex } from "../labels/label-index.ts";
 import { Column } from "../store/column.ts";
 import { Ids } from "../store/ids.ts";
-import { IntLists } from "../store/int-lists.ts";
+import { grown, IntLists } from "../store/int-lists.ts";
 import { Interned } from "../store/interned.ts";
 import { sameValue } from "../store/same-value.ts";
 import type { TextTable } from "../store/text-table.ts";
@@ -56,7 +56,9 @@ export class Fleet {
   readonly #addresses = new IntLists();
   /** First holder of an address, + 1; further ones. */
   readonly #holder = new Column();
-  readonly #scratch: number[] = [];
+  #scratch: Int32Array = new Int32Array(16);
+  /** The scratch's first value, since nearly every workload has one address. */
+  #one = this.#scratch.subarray(0, 1);
   readonly #moreHolders = new Map<number, number[]>();
   readonly #serving = new Map<number, Serving>();
   readonly #outbounds = new Interned<readonly string[]>();
@@ -304,19 +306,9 @@ export class Fleet {
   }
 
   #putAddresses(workload: number, before: number, after: number, spec: WorkloadSpec): void {
-    const texts = this.#scratch;
-    texts.length = 0;
     // An expired workload is nobody's peer any more.
-    if (spec.presence !== "expired") {
-      for (const address of spec.addresses) {
-        const text = this.#texts.holdCidr(address);
-        if (texts.length > 0 && texts.includes(text)) {
-          this.#texts.release(text);
-        } else {
-          texts.push(text);
-        }
-      }
-    }
+    const count = spec.presence === "expired" ? 0 : this.#readAddresses(spec.addresses);
+    const texts = count === 0 ? NO_TEXTS : count === 1 ? this.#one : this.#scratch.slice(0, count);
     if (before === after && this.#hasAddresses(workload, texts)) {
       for (const text of texts) {
         this.#texts.release(text);
@@ -326,7 +318,29 @@ export class Fleet {
     this.#moveAddresses(workload, before, after, texts);
   }
 
-  #hasAddresses(workload: number, texts: readonly number[]): boolean {
+  /** Holds addresses and writes each once to the scratch; their number. */
+  #readAddresses(addresses: readonly string[]): number {
+    let count = 0;
+    for (const address of addresses) {
+      const text = this.#texts.holdCidr(address);
+      let at = 0;
+      while (at < count && this.#scratch[at] !== text) {
+        at += 1;
+      }
+      if (at < count) {
+        this.#texts.release(text);
+        continue;
+      }
+      if (count === this.#scratch.length) {
+        this.#scratch = grown(this.#scratch, count + 1);
+        this.#one = this.#scratch.subarray(0, 1);
+      }
+      this.#scratch[count++] = text;
+    }
+    return count;
+  }
+
+  #hasAddresses(workload: number, texts: Int32Array): boolean {
     return (
       this.#addresses.length(workload) === texts.length &&
       texts.every((text, index) => this.#addresses.at(workload, index) === text)

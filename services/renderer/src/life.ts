@@ -313,6 +313,7 @@ export class Life {
       configSequence: BigInt(head.sequence),
       commitId: fromHex(head.id),
       registryRevision: BigInt(this.#registry.revision),
+      registryTimeUnixMs: BigInt(this.#registry.timeUnixMs),
     });
     const { configuration } = state;
     if (configuration !== this.#applied) {

@@ -199,7 +199,7 @@ class Keeper implements ServiceReducer {
         this.#collector.stop();
         break;
       case "reconnected":
-        this.#held.askNow();
+        this.#held.reconnected();
         break;
       case "record":
         this.#takeRecord(message);

@@ -1,6 +1,13 @@
 import type { ConfigFeed } from "../config/config-feed.ts";
 import { type Context, toHex } from "../context.ts";
-import { readLast, type StreamState, signalled, streamState, type Task } from "../tasks/task.ts";
+import {
+  readAt,
+  readLast,
+  type StreamState,
+  signalled,
+  streamState,
+  type Task,
+} from "../tasks/task.ts";
 import { type Claim, type Evidence, nameOf } from "./evidence.ts";
 
 /** How long the own reader may take to come up with CONFIG's leader. */
@@ -29,6 +36,33 @@ export function* judge(
     const problem = configProblem(claim, feed) ?? registryProblem(claim, feed, registry);
     if (problem !== undefined) {
       return problem;
+    }
+  }
+  return yield* replacedRegistry(feed, claims);
+}
+
+/**
+ * A registry that went back and grew past what is named again has another record there. One that is
+ * gone was replaced by a later one of its workload and says nothing.
+ */
+function* replacedRegistry(
+  { fold }: ConfigFeed,
+  claims: readonly Claim[],
+): Task<string | undefined> {
+  const looked = new Set<string>();
+  for (const claim of claims) {
+    const { generation, registryRevision, registryTimeUnixMs } = claim.inputs;
+    const place = `${registryRevision} ${registryTimeUnixMs}`;
+    if (generation !== fold.generation || registryTimeUnixMs === 0n || looked.has(place)) {
+      continue;
+    }
+    looked.add(place);
+    const record = yield* readAt("REGISTRY", Number(registryRevision));
+    if (record !== undefined && BigInt(Math.trunc(record.timeUnixMs)) !== registryTimeUnixMs) {
+      return (
+        `REGISTRY ${registryRevision} is another record than ${nameOf(claim)} names; ` +
+        "restore it, or accept the present state"
+      );
     }
   }
   return undefined;

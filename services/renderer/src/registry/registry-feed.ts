@@ -21,6 +21,7 @@ export class RegistryFeed {
   /** Workloads whose present value can't be read, by partition. */
   readonly #unreadable = new Map<number, Set<string>>();
   #revision = 0;
+  #last = { sequence: 0, timeUnixMs: 0 };
 
   constructor(names: Names) {
     this.#head = names.registryAll.slice(0, -1);
@@ -29,6 +30,11 @@ export class RegistryFeed {
   /** REGISTRY sequence up to which it was read. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** When the record at that revision was stored, Unix milliseconds; 0 if it was not read. */
+  get timeUnixMs(): number {
+    return this.#last.sequence === this.#revision ? Math.trunc(this.#last.timeUnixMs) : 0;
   }
 
   get size(): number {
@@ -51,6 +57,7 @@ export class RegistryFeed {
 
   take(record: StoredRecord): RegistryChange {
     this.reached(record.sequence);
+    this.#last = { sequence: record.sequence, timeUnixMs: record.timeUnixMs };
     const id = this.#workloadOf(record.subject);
     if (id === undefined) {
       return { kind: "none" };

@@ -65,6 +65,12 @@ export function* readLast(stream: string, subject: string): Task<StoredRecord | 
   return answer.kind === "read" ? answer.record : undefined;
 }
 
+/** Reads the message at one sequence from the stream's leader. */
+export function* readAt(stream: string, sequence: number): Task<StoredRecord | undefined> {
+  const answer = yield* ask((tag) => ({ kind: "read-at", tag, stream, sequence }));
+  return answer.kind === "read" ? answer.record : undefined;
+}
+
 /** What a stream says of itself. */
 export interface StreamState {
   readonly createdUnixNs: bigint;

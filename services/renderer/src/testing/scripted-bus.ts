@@ -145,6 +145,11 @@ export class ScriptedBus {
         this.#mailbox.push({ kind: "read", tag: effect.tag, record });
         break;
       }
+      case "read-at": {
+        const record = this.#streams.get(effect.stream)?.[effect.sequence - 1];
+        this.#mailbox.push({ kind: "read", tag: effect.tag, record });
+        break;
+      }
       case "stream-info": {
         const lastSequence = this.#streams.get(effect.stream)?.length ?? 0;
         const { tag } = effect;

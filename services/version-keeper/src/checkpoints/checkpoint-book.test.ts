@@ -98,6 +98,7 @@ describe("CheckpointBook", () => {
         configSequence: 2n,
         commitId: new Uint8Array(32),
         registryRevision: 3n,
+        registryTimeUnixMs: 0n,
       },
       commits: 1,
       treeSha256: new Uint8Array(32),

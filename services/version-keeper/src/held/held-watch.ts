@@ -6,13 +6,14 @@ import { type KeeperContext, log } from "../context.ts";
 import {
   EffectFailed,
   pause,
+  readAt,
   type StreamState,
   signalled,
   streamState,
   type Task,
 } from "../tasks/task.ts";
 import type { VersionLog } from "../versions/version-log.ts";
-import { type HeldVerdict, judgeHeld } from "./judge.ts";
+import { type HeldVerdict, judgeHeld, placeOf } from "./judge.ts";
 import { type NamedState, namedStates } from "./named-state.ts";
 
 const SIGNAL = "held";
@@ -57,6 +58,9 @@ export class HeldWatch {
   #dirty = true;
   #urgent = true;
   #judgedMs = Number.NEGATIVE_INFINITY;
+  /** Places in REGISTRY that hold what was named, and those that hold something else. */
+  readonly #verified = new Set<string>();
+  readonly #replaced = new Set<string>();
   #known = false;
   #shown: string | undefined;
 
@@ -111,6 +115,12 @@ export class HeldWatch {
     this.#dirty = true;
   }
 
+  /** The bus was away: the store may be another one. */
+  reconnected(): void {
+    this.#verified.clear();
+    this.askNow();
+  }
+
   /** Asks the streams again at once. */
   askNow(): void {
     this.#parts.context.tasks.signal(SIGNAL);
@@ -135,6 +145,7 @@ export class HeldWatch {
       environment: context.environment,
       head: head.state,
       registry: this.#registry,
+      replaced: this.#replaced,
       named: namedStates(versions, book),
     });
     if (verdict.kind === "pending") {
@@ -192,7 +203,9 @@ export class HeldWatch {
       const highest = this.#highest();
       let waitMs = context.options.heldCheckMs;
       try {
-        this.#registry = yield* streamState("REGISTRY");
+        const registry = yield* streamState("REGISTRY");
+        yield* this.#verify();
+        this.#registry = registry;
         if (config.problem === undefined) {
           yield* config.catchUp();
         }
@@ -209,6 +222,39 @@ export class HeldWatch {
         yield* pause(waitMs);
       } else {
         yield* signalled(SIGNAL, waitMs);
+      }
+    }
+  }
+
+  /** Looks whether REGISTRY still holds the records up to which it was read. */
+  *#verify(): Task<void> {
+    const { generation } = this.#parts.config.log;
+    const wanted = new Set<string>();
+    for (const named of this.named()) {
+      const place = placeOf(named);
+      if (place !== undefined && named.inputs.generation === generation) {
+        wanted.add(place);
+      }
+    }
+    for (const known of [this.#verified, this.#replaced]) {
+      for (const place of known) {
+        if (!wanted.has(place)) {
+          known.delete(place);
+        }
+      }
+    }
+    for (const place of wanted) {
+      if (this.#verified.has(place)) {
+        continue;
+      }
+      const [revision, time] = place.split(" ");
+      const record = yield* readAt("REGISTRY", Number(revision));
+      // One that is gone was replaced by a later one of its workload and says nothing.
+      if (record === undefined || String(Math.trunc(record.timeUnixMs)) === time) {
+        this.#replaced.delete(place);
+        this.#verified.add(place);
+      } else {
+        this.#replaced.add(place);
       }
     }
   }

@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Inputs, InputsSchema } from "@ringwall/wire";
 import { describe, expect, it } from "vitest";
 import { ConfigLog } from "../config/config-log.ts";
@@ -8,7 +8,7 @@ import { type HeldFacts, judgeHeld } from "./judge.ts";
 
 const REGISTRY = { createdUnixNs: 5n, firstSequence: 1, lastSequence: 100 };
 
-function inputsOf(log: ConfigLog, change: Partial<Inputs> = {}): Inputs {
+function inputsOf(log: ConfigLog, change: MessageInitShape<typeof InputsSchema> = {}): Inputs {
   return create(InputsSchema, {
     generation: log.generation,
     configSequence: BigInt(log.head?.sequence ?? 0),
@@ -25,6 +25,7 @@ function judge(config: ConfigLog, change: Partial<HeldFacts> = {}) {
     environment: "prod",
     head: { kind: "admitted" },
     registry: REGISTRY,
+    replaced: new Set(),
     named: [],
     ...change,
   });
@@ -58,6 +59,21 @@ describe("judgeHeld", () => {
     expect(judge(config, { named })).toMatchObject({ reason: /created anew/ });
     accept(config, 2, { generation: 1_001n });
     expect(judge(config, { named })).toEqual({ kind: "clear" });
+  });
+
+  it("is held when REGISTRY grew past a named revision again with another record", () => {
+    const config = configWith(1);
+    const inputs = inputsOf(config, { registryTimeUnixMs: 777n });
+    const named = [{ where: "VERSIONS", inputs }];
+    expect(judge(config, { named })).toEqual({ kind: "clear" });
+    const replaced = new Set(["10 777"]);
+    expect(judge(config, { named, replaced })).toMatchObject({
+      kind: "held",
+      byCommit: false,
+      reason: /another record/,
+    });
+    accept(config, 2, { generation: 1_001n });
+    expect(judge(config, { named, replaced })).toEqual({ kind: "clear" });
   });
 
   it("lets go of a lost commit once it was overruled", () => {

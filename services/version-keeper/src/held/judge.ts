@@ -19,7 +19,15 @@ export interface HeldFacts {
   readonly environment: string;
   readonly head: HeadCheck;
   readonly registry: StreamState;
+  /** Revisions of REGISTRY that hold another record than was named, with when that was stored. */
+  readonly replaced: ReadonlySet<string>;
   readonly named: readonly NamedState[];
+}
+
+/** Names a revision of REGISTRY with when its record was stored; undefined if that is not known. */
+export function placeOf({ inputs }: NamedState): string | undefined {
+  const { registryRevision, registryTimeUnixMs } = inputs;
+  return registryTimeUnixMs === 0n ? undefined : `${registryRevision} ${registryTimeUnixMs}`;
 }
 
 /** Whether the control plane is held, and what may lift it. */
@@ -89,6 +97,9 @@ function registryProblem(facts: HeldFacts, named: NamedState): string | undefine
   }
   if (inputs.registryRevision > BigInt(registry.lastSequence)) {
     return `${where} names REGISTRY revision ${inputs.registryRevision}, REGISTRY ends at ${registry.lastSequence}; restore it, or accept the state`;
+  }
+  if (facts.replaced.has(placeOf(named) ?? "")) {
+    return `REGISTRY ${inputs.registryRevision} is another record than ${where} names; restore it, or accept the state`;
   }
   const recreated =
     registryCreatedUnixNs !== undefined &&

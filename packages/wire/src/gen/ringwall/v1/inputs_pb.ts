@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file ringwall/v1/inputs.proto.
  */
 export const file_ringwall_v1_inputs: GenFile = /*@__PURE__*/
-  fileDesc("ChhyaW5nd2FsbC92MS9pbnB1dHMucHJvdG8SC3Jpbmd3YWxsLnYxImMKBklucHV0cxISCgpnZW5lcmF0aW9uGAEgASgEEhcKD2NvbmZpZ19zZXF1ZW5jZRgCIAEoBBIRCgljb21taXRfaWQYAyABKAwSGQoRcmVnaXN0cnlfcmV2aXNpb24YBCABKARiBnByb3RvMw");
+  fileDesc("ChhyaW5nd2FsbC92MS9pbnB1dHMucHJvdG8SC3Jpbmd3YWxsLnYxIoIBCgZJbnB1dHMSEgoKZ2VuZXJhdGlvbhgBIAEoBBIXCg9jb25maWdfc2VxdWVuY2UYAiABKAQSEQoJY29tbWl0X2lkGAMgASgMEhkKEXJlZ2lzdHJ5X3JldmlzaW9uGAQgASgEEh0KFXJlZ2lzdHJ5X3RpbWVfdW5peF9tcxgFIAEoBGIGcHJvdG8z");
 
 /**
  * The configuration and registry state that a result was computed from. Compared by generation
@@ -48,6 +48,14 @@ export type Inputs = Message<"ringwall.v1.Inputs"> & {
    * @generated from field: uint64 registry_revision = 4;
    */
   registryRevision: bigint;
+
+  /**
+   * When the record at that sequence was stored, Unix milliseconds; 0 if there was none to read. A
+   * stream that went back and grew again has another one there.
+   *
+   * @generated from field: uint64 registry_time_unix_ms = 5;
+   */
+  registryTimeUnixMs: bigint;
 };
 
 /**

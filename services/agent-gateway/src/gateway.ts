@@ -9,7 +9,7 @@ import { listenOperations, operate } from "./operations.ts";
 import { createParts, type GatewayParts } from "./parts.ts";
 import { Claims } from "./session/claims.ts";
 import { Desk } from "./session/desk.ts";
-import { GatewayWatch } from "./session/gateway-watch.ts";
+import { Orphans } from "./session/orphans.ts";
 import { Reports } from "./session/reports.ts";
 import { TRANSFER_TIMER } from "./session/transfers.ts";
 import { Sweep } from "./sweep.ts";
@@ -29,6 +29,8 @@ export class Gateway implements ServiceReducer {
   readonly #logs: LogIntake;
   readonly #sweep: Sweep;
   readonly #sweepMs: number;
+  readonly #orphans = new Orphans();
+  #caring = false;
   #listening = false;
   #stopping = false;
   #contentTimer = false;
@@ -50,7 +52,8 @@ export class Gateway implements ServiceReducer {
       out: parts.out,
       book: parts.book,
       peers: parts.peers,
-      watch: new GatewayWatch(env.instance),
+      watch: parts.watch,
+      orphans: this.#orphans,
       pusher: parts.pusher,
       reports: parts.reports,
       acks: {
@@ -180,6 +183,25 @@ export class Gateway implements ServiceReducer {
     }
   }
 
+  /** While a gateway is gone, Hellos that it was handed are taken by one of those that live. */
+  #care(): void {
+    const { out, env, watch } = this.#parts;
+    const cares = this.#listening && watch.cares(this.#moment.monotonicMs);
+    if (cares !== this.#caring) {
+      this.#caring = cares;
+      this.#orphans.clear();
+      out.add(
+        cares
+          ? { kind: "listen", listener: "orphans", subject: env.names.agentHello("*") }
+          : { kind: "unlisten", listener: "orphans" },
+      );
+    }
+    for (const hello of this.#orphans.due(this.#moment.monotonicMs)) {
+      out.count("ringwall_orphaned_hellos_total");
+      this.#desk.hello(hello, this.#moment, true);
+    }
+  }
+
   #stop(): void {
     this.#stopping = true;
     this.#desk.dismiss("this gateway stops");
@@ -194,7 +216,10 @@ export class Gateway implements ServiceReducer {
         this.#desk.up(message, this.#moment);
         break;
       case "taken":
-        this.#desk.taken(message.payload);
+        this.#desk.taken(message.payload, this.#moment);
+        break;
+      case "orphans":
+        this.#desk.overheard(message, this.#moment);
         break;
       default:
         operate(this.#parts, message, this.#moment);
@@ -206,6 +231,7 @@ export class Gateway implements ServiceReducer {
     if (id === SWEEP_TIMER) {
       out.add({ kind: "timer", id: SWEEP_TIMER, delayMs: this.#sweepMs });
       this.#sweep.run(this.#moment);
+      this.#care();
       this.#writePages();
     } else if (id === TRANSFER_TIMER) {
       pusher.transfers.turn();

@@ -11,6 +11,7 @@ import { Outbox } from "./outbox.ts";
 import { Book } from "./session/book.ts";
 import { Claims } from "./session/claims.ts";
 import { Deliveries } from "./session/deliveries.ts";
+import { GatewayWatch } from "./session/gateway-watch.ts";
 import type { View } from "./session/judge.ts";
 import { Pusher } from "./session/pusher.ts";
 import { Reports } from "./session/reports.ts";
@@ -39,6 +40,7 @@ export interface GatewayParts {
   readonly deltas: Deltas;
   readonly pages: Pages;
   readonly peers: Peers;
+  readonly watch: GatewayWatch;
   readonly book: Book;
   readonly deliveries: Deliveries;
   readonly claims: Claims;
@@ -85,7 +87,10 @@ export function createParts(env: ServiceEnv, heartbeatMs: number): GatewayParts 
   };
   const sessionHead = (session: Session) => headOf(session.workload, session.partition);
   const pages = new Pages(out, names, instance, sessionHead);
-  const peers = new Peers(names.statusAll.slice(0, -1), instance);
+  const watch = new GatewayWatch(instance);
+  const peers = new Peers(names.statusAll.slice(0, -1), instance, (gateway) =>
+    watch.listed(gateway),
+  );
   const book = new Book(pages);
   const deliveries = new Deliveries(out);
   const claims = new Claims(out, names, partition);
@@ -127,6 +132,7 @@ export function createParts(env: ServiceEnv, heartbeatMs: number): GatewayParts 
     deltas,
     pages,
     peers,
+    watch,
     book,
     deliveries,
     claims,

@@ -37,8 +37,11 @@ function namesInSources(): Set<string> {
 
 describe("the catalogue of metrics", () => {
   it("has exactly the metrics that the code has", () => {
-    const documented = allMetrics().map(({ name }) => name);
-    expect(documented).toEqual([...namesInSources()].sort());
+    const documented = new Set(allMetrics().map(({ name }) => name));
+    const counted = namesInSources();
+    // A metric of the code needs its line in a file of this folder; then `pnpm reference`.
+    expect([...counted].filter((name) => !documented.has(name))).toEqual([]);
+    expect([...documented].filter((name) => !counted.has(name))).toEqual([]);
   });
 
   it("names units: counters end in _total, histograms in a unit", () => {

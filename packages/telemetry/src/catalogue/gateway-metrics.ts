@@ -17,6 +17,10 @@ export const GATEWAY_METRICS: readonly MetricDescription[] = [
   counter("ringwall_sessions_dead_total", "Sessions ended by silence"),
   counter("ringwall_superseded_sessions_total", "Sessions ended by a newer one"),
   counter("ringwall_gateways_gone_total", "Other gateways that fell silent"),
+  counter(
+    "ringwall_orphaned_hellos_total",
+    "Hellos taken because the gateway they reached is stuck",
+  ),
   counter("ringwall_repeated_hellos_total", "Hellos that came again"),
   counter("ringwall_other_session_ups_total", "Messages of agents outside their session"),
   counter("ringwall_malformed_ups_total", "Messages of agents that can't be read"),

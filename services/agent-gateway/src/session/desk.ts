@@ -20,6 +20,7 @@ import { toHex } from "../wire/hex.ts";
 import { type AckParts, takeAck, takeHeartbeat } from "./acks.ts";
 import type { Book } from "./book.ts";
 import type { GatewayWatch } from "./gateway-watch.ts";
+import type { Orphans } from "./orphans.ts";
 import type { Pusher } from "./pusher.ts";
 import type { Reports } from "./reports.ts";
 import { NO_DIGESTS, type Point, Session, withDigest } from "./session.ts";
@@ -45,6 +46,7 @@ export interface DeskParts {
   readonly book: Book;
   readonly peers: Peers;
   readonly watch: GatewayWatch;
+  readonly orphans: Orphans;
   readonly pusher: Pusher;
   readonly reports: Reports;
   readonly acks: AckParts;
@@ -63,16 +65,20 @@ export class Desk {
     this.#parts = parts;
   }
 
-  /** An agent says Hello: this gateway owns its session now. */
-  hello(message: Delivered, moment: Moment): void {
-    const workload = message.subject.split(".").at(-2) ?? "";
+  /**
+   * An agent says Hello: this gateway owns its session now. `isLate` is set for one that somebody
+   * else was perhaps handed and nobody took.
+   */
+  hello(message: Delivered, moment: Moment, isLate = false): void {
+    const workload = workloadOf(message);
     const up = this.#read(message.payload);
     if (up?.body.case !== "hello" || !WORKLOAD.test(workload)) {
       this.#parts.out.count("ringwall_malformed_ups_total");
       return;
     }
     const former = this.#parts.book.get(workload);
-    if (former?.nonce === up.body.value.nonce && moment.monotonicMs - former.openedMs < REPEAT_MS) {
+    const isRecent = former !== undefined && moment.monotonicMs - former.openedMs < REPEAT_MS;
+    if (former?.nonce === up.body.value.nonce && (isLate || isRecent)) {
       // Repeated before our answer can have arrived; if that was lost, it is repeated once more.
       this.#parts.out.count("ringwall_repeated_hellos_total");
       return;
@@ -83,6 +89,11 @@ export class Desk {
       return;
     }
     this.#open(workload, number, up, up.body.value, moment);
+  }
+
+  /** An agent says Hello to whoever is handed it. */
+  overheard(message: Delivered, moment: Moment): void {
+    this.#parts.orphans.heard(workloadOf(message), message, moment.monotonicMs);
   }
 
   /** An agent of ours says something. */
@@ -114,7 +125,7 @@ export class Desk {
   }
 
   /** Another gateway took a session, or any gave a sign of life. */
-  taken(payload: Uint8Array): void {
+  taken(payload: Uint8Array, moment: Moment): void {
     let taken: { workload: string; session: bigint; gateway: string };
     try {
       taken = fromBinary(SessionTakenSchema, payload);
@@ -123,9 +134,10 @@ export class Desk {
       return;
     }
     if (taken.workload === "") {
-      this.#heard(taken.gateway);
+      this.#heard(taken.gateway, moment);
       return;
     }
+    this.#parts.orphans.taken(taken.workload);
     if (taken.gateway === this.#parts.gateway) {
       return;
     }
@@ -150,9 +162,9 @@ export class Desk {
   }
 
   /** Agents of a gateway that is gone are told at once; by themselves they notice much later. */
-  #heard(gateway: string): void {
+  #heard(gateway: string, moment: Moment): void {
     const { watch, peers, book, out } = this.#parts;
-    for (const gone of watch.heard(gateway)) {
+    for (const gone of watch.heard(gateway, moment.monotonicMs)) {
       out.count("ringwall_gateways_gone_total");
       for (const [workload, { session }] of peers.entriesOf(gone)) {
         if (book.get(workload) === undefined) {
@@ -318,6 +330,10 @@ export class Desk {
     this.#facts.set(text, facts);
     return facts;
   }
+}
+
+function workloadOf(hello: Delivered): string {
+  return hello.subject.split(".").at(-2) ?? "";
 }
 
 /** States in which nothing is pushed, as a HelloAck names them. */

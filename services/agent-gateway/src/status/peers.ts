@@ -36,13 +36,18 @@ interface PeerPage {
 export class Peers {
   readonly #prefix: string;
   readonly #gateway: string;
+  readonly #listed: (gateway: string) => void;
   readonly #pages = new Map<string, PeerPage>();
   readonly #entries = new Map<string, PeerEntry>();
 
-  /** `prefix` is what the subjects of STATUS begin with; this gateway's own pages are left out. */
-  constructor(prefix: string, gateway: string) {
+  /**
+   * `prefix` is what the subjects of STATUS begin with; this gateway's own pages are left out.
+   * `listed` is told of every other gateway that lists somebody.
+   */
+  constructor(prefix: string, gateway: string, listed: (gateway: string) => void) {
     this.#prefix = prefix;
     this.#gateway = gateway;
+    this.#listed = listed;
   }
 
   /** Workloads that other gateways list, with what they say. */
@@ -83,6 +88,7 @@ export class Peers {
     if (read === undefined) {
       return undefined;
     }
+    this.#listed(gateway);
     const ids: string[] = [];
     for (const status of read.workloads) {
       const session = Number(status.session);

@@ -1,3 +1,4 @@
+import { eventually } from "@ringwall/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ControlPlane } from "./control-plane.ts";
 import { rules, settle, WORKLOADS } from "./estate.ts";
@@ -19,6 +20,11 @@ beforeAll(async () => {
   const applied = await plane.must(["apply", "-f", "-", "--wait=60", "--json"], rules(5433));
   // The command's documented JSON form.
   commit = (JSON.parse(applied) as { commit: { id: string } }).commit.id;
+  // Another role for a web host takes it out of the peers of db-1.
+  await plane.must(["workload", "admit", "web-2", "--namespace", "shop", "app=shop", "role=batch"]);
+  const acked = () => plane.must(["history", "db-1", "--json"]);
+  await eventually("db-1 without web-2", acked, (text) => text.includes("remove peers"));
+  await plane.synced(WORKLOADS.length);
   await plane.stop();
   all = receiver.spans;
 }, 240_000);
@@ -128,11 +134,25 @@ describe("the trace of one apply", () => {
     expect(new Set(emitted.map((span) => span.attributes["ringwall.partition"])).size).toBe(64);
   });
 
-  it("begins a trace of its own for a registration and goes on to the agent", () => {
-    const register = all.find(
-      ({ name, attributes }) => name === "register" && attributes["ringwall.workload"] === "web-2",
+  it("goes as far for a registration", () => {
+    const root = all.findLast(({ name }) => name === "ringwall workload admit");
+    const own = all.filter(({ traceId }) => traceId === root?.traceId);
+    const push = own.find(({ name }) => name === "push");
+    const partition = push?.attributes["ringwall.partition"];
+    const names = ["agent.apply", "push", "deliver", "version", "emit", "render", "register"];
+    const path = names.map((name) =>
+      own.find(
+        (span) =>
+          span.name === name &&
+          (span.attributes["ringwall.partition"] ?? partition) ===
+            (name === "register" ? span.attributes["ringwall.partition"] : partition),
+      ),
     );
-    expect(register?.service).toBe("ringwall-registrar");
+    expect(path.map((span) => span?.parentId)).toEqual(
+      [...path.slice(1), root].map((span) => span?.spanId),
+    );
+    expect(path.at(-1)?.attributes["ringwall.workload"]).toBe("web-2");
+    expect(path[0]?.attributes["ringwall.workload"]).toBe("db-1");
   });
 
   it("exports metrics too", () => {

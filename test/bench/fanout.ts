@@ -25,7 +25,7 @@ import { report, reportMachine } from "./harness.ts";
 const AGENTS = Number(process.env.RINGWALL_BENCH_AGENTS ?? 10_000);
 const ROUNDS = Number(process.env.RINGWALL_BENCH_ROUNDS ?? 7);
 const PROFILES = process.env.RINGWALL_BENCH_PROFILE;
-const CONNECTIONS = Math.max(1, Math.min(250, Math.ceil(AGENTS / 40)));
+const CONNECTIONS = Math.max(1, Math.min(200, Math.ceil(AGENTS / 50)));
 /** Bytes of a Down with a delta of one peer, and of its acknowledgement. */
 const DOWN_BYTES = 260;
 const ACK_BYTES = 70;

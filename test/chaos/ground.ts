@@ -72,7 +72,7 @@ export class Ground {
   /** Ends everything; keeps the logs of the services if asked to. */
   async tearDown(keepLogs: boolean): Promise<void> {
     const { plane, fleet, agents, server, cluster, proxy, disk, writer } = this.trial.parts;
-    void writer.stop();
+    await writer.stop().catch(() => undefined);
     await agents.stop();
     await fleet.stop();
     await plane.stop(keepLogs);

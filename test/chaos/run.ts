@@ -87,7 +87,9 @@ async function main(): Promise<number> {
       list: { type: "boolean", default: false },
     },
   });
-  const { only = SCENARIOS.map(({ name }) => name), size } = values;
+  const { size } = values;
+  const all = SCENARIOS.filter(({ fullOnly }) => size === "full" || fullOnly !== true);
+  const { only = all.map(({ name }) => name) } = values;
   const chosen = SCENARIOS.filter(({ name }) => only.includes(name));
   const unknown = only.filter((name) => !SCENARIOS.some((scenario) => scenario.name === name));
   if (unknown.length > 0 || (size !== "full" && size !== "ci")) {

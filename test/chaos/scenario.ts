@@ -30,6 +30,8 @@ export interface Scenario {
   readonly name: string;
   /** The fault in a few words. */
   readonly fault: string;
+  /** True if only a full run has it. */
+  readonly fullOnly?: boolean;
   /** Agents in this process; default a few dozens. */
   agents?(size: Size): number;
   /** What it runs on; default one server with two instances of each service, shared. */

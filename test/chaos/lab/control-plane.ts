@@ -50,10 +50,11 @@ export class ControlPlane {
     for (const service of SERVICES) {
       for (let index = 1; index <= instances; index += 1) {
         const name = `${service}-${index}`;
-        const own = ["--nats-url", servicesUrl, "--env", "prod", "--instance", name];
+        const own = ["--nats-url", servicesUrl, "--env", "prod"];
         const process = new ServiceProcess({
           service,
           name,
+          isInstance: true,
           httpPort: await freePort(),
           logFile: join(plane.logDirectory, `${name}.log`),
           args: [...own, "--replicas", String(replicas), ...(args[service] ?? [])],

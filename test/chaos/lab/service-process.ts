@@ -15,6 +15,8 @@ export interface ServiceProcessOptions {
   readonly service: string;
   readonly name: string;
   readonly args: readonly string[];
+  /** True if each life is another instance, as it is when nobody names them. */
+  readonly isInstance?: boolean;
   readonly logFile: string;
   /** Port of its health endpoints on 127.0.0.1. */
   readonly httpPort: number;
@@ -35,6 +37,7 @@ export class ServiceProcess {
   readonly httpPort: number;
   readonly #options: ServiceProcessOptions;
   #child: ChildProcess | undefined;
+  #lives = 0;
 
   constructor(options: ServiceProcessOptions) {
     this.#options = options;
@@ -50,13 +53,15 @@ export class ServiceProcess {
   /** Starts it; nothing happens if it runs. */
   start(): void {
     if (this.#child !== undefined) return;
-    const { service, args, logFile, httpPort, nodeArgs = [] } = this.#options;
+    const { service, args, logFile, httpPort, nodeArgs = [], isInstance } = this.#options;
+    this.#lives += 1;
+    const instance = isInstance === true ? ["--instance", `${this.name}-${this.#lives}`] : [];
     const log = openSync(logFile, "a");
     const main = join(ROOT, "services", service, "src", "main.ts");
     const health = ["--http-port", String(httpPort), "--http-host", "127.0.0.1"];
     const child = spawn(
       process.execPath,
-      [...nodeArgs, "--expose-gc", "--import", PROBE, main, ...args, ...health],
+      [...nodeArgs, "--expose-gc", "--import", PROBE, main, ...args, ...instance, ...health],
       { stdio: ["ignore", log, log, "ipc"], env: environment() },
     );
     closeSync(log);

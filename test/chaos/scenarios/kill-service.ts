@@ -26,6 +26,7 @@ export function killBoth(service: ServiceName): Scenario {
   return {
     name: `kill-all-${service}`,
     fault: `kill -9 of both instances of ${service} at once, started again`,
+    fullOnly: service !== "agent-gateway",
     async run(trial) {
       const processes = trial.parts.plane.instances(service);
       await trial.load(1000);

@@ -1,10 +1,13 @@
+import { fromBinary } from "@bufbuild/protobuf";
 import type { Effect, Message, StoredRecord } from "@ringwall/actor";
 import { partitionOf, type StreamName } from "@ringwall/bus";
 import type { SimBus } from "@ringwall/testkit";
+import { type Inputs, RenderBatchSchema } from "@ringwall/wire";
 import type { Host, HostWatcher } from "../world/host.ts";
 import { ConfigOracle } from "./config-oracle.ts";
 import { hex, short } from "./hex.ts";
 import { HostChecks } from "./host-checks.ts";
+import { inputsText, isBelow } from "./inputs.ts";
 import { PromiseChecks } from "./promise-checks.ts";
 import { RefusalChecks } from "./refusal-checks.ts";
 import { RegistryOracle } from "./registry-oracle.ts";
@@ -26,6 +29,8 @@ export class Checker implements HostWatcher {
   readonly #bus: SimBus;
   readonly #agentHead: string;
   readonly #hosts = new Map<string, Host>();
+  /** Inputs of the last batch of each partition. */
+  readonly #batchInputs = new Map<string, Inputs>();
   #rendersChecked = 0;
 
   constructor(bus: SimBus) {
@@ -77,6 +82,7 @@ export class Checker implements HostWatcher {
           break;
         case "RENDERED":
           this.versions.renderedRegressed();
+          this.#batchInputs.clear();
           break;
         default:
           break;
@@ -136,6 +142,9 @@ export class Checker implements HostWatcher {
       case "REGISTRY":
         this.registry.take(record);
         break;
+      case "RENDERED":
+        this.#checkBatchOrder(record);
+        break;
       case "VERSIONS": {
         const fold = this.versions.take(record);
         if (fold !== undefined) {
@@ -146,6 +155,20 @@ export class Checker implements HostWatcher {
       default:
         break;
     }
+  }
+
+  /** A renderer that lost its partition, or lags, must not write after one that is further. */
+  #checkBatchOrder(record: StoredRecord): void {
+    const { inputs } = fromBinary(RenderBatchSchema, record.payload);
+    const last = this.#batchInputs.get(record.subject);
+    if (inputs === undefined) {
+      return;
+    }
+    if (last !== undefined && isBelow(inputs, last)) {
+      const words = `RENDERED ${record.sequence} is of inputs ${inputsText(inputs)}`;
+      throw new Violation("I10", `${words}, after ${inputsText(last)}`);
+    }
+    this.#batchInputs.set(record.subject, inputs);
   }
 
   /** The heads of a partition are what a full render of its inputs gives. */

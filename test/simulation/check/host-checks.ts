@@ -4,10 +4,12 @@ import type { Names } from "@ringwall/bus";
 import { type Configuration, renderAll, type WorkloadSpec } from "@ringwall/render";
 import { assemble, bodyDigest, marshal, references, withVersion } from "@ringwall/rendered";
 import type { SimStream } from "@ringwall/testkit";
-import { AckStatus, EnforcementMode, type Inputs, UpSchema } from "@ringwall/wire";
+import { AckStatus, EnforcementMode, UpSchema } from "@ringwall/wire";
 import type { Host } from "../world/host.ts";
 import type { ConfigOracle, TreeState } from "./config-oracle.ts";
+import { isWeaker } from "./declared-mode.ts";
 import { hex, short } from "./hex.ts";
+import { inputsText, isBelow } from "./inputs.ts";
 import { describeOpenness, type Openness, opennessOf } from "./openness.ts";
 import type { RegistryOracle } from "./registry-oracle.ts";
 import type { VersionOracle } from "./version-oracle.ts";
@@ -196,7 +198,7 @@ export class HostChecks {
   #declaredByTree(tree: TreeState, marked: boolean): ReadonlyMap<string, Openness> {
     const forms = this.#parts.registry.ever().map((spec, index) => ({
       of: spec.id,
-      // Only an explicit weaker mode takes back what was enforced once.
+      // Only an explicit weaker mode takes back what was enforced once: read here by the rule itself.
       spec: { ...spec, id: `${spec.id}_${index}`, presence: "live" as const, enforced: marked },
     }));
     const configuration = withUnitsOf(tree.configuration, forms);
@@ -208,7 +210,12 @@ export class HostChecks {
     for (const { of, spec } of forms) {
       const outcome = outcomes.get(spec.id);
       if (outcome !== undefined && "policy" in outcome) {
-        open.set(of, (open.get(of) ?? 0n) | opennessOf(outcome.policy));
+        const mode = isWeaker(configuration, spec)
+          ? EnforcementMode.VISIBILITY
+          : marked
+            ? EnforcementMode.ENFORCED
+            : outcome.policy.mode;
+        open.set(of, (open.get(of) ?? 0n) | opennessOf({ ...outcome.policy, mode }));
       }
     }
     return open;
@@ -246,18 +253,4 @@ function isOlder(
   b: { readonly epoch: bigint; readonly version: bigint },
 ): boolean {
   return a.epoch < b.epoch || (a.epoch === b.epoch && a.version < b.version);
-}
-
-/** True if inputs are below others: by generation first, then in any component. */
-export function isBelow(a: Inputs | undefined, b: Inputs): boolean {
-  if (a === undefined || a.generation !== b.generation) {
-    return (a?.generation ?? 0n) < b.generation;
-  }
-  return a.configSequence < b.configSequence || a.registryRevision < b.registryRevision;
-}
-
-function inputsText(inputs: Inputs | undefined): string {
-  return inputs === undefined
-    ? "none"
-    : `${inputs.generation}/${inputs.configSequence}/${inputs.registryRevision}`;
 }

@@ -8,6 +8,7 @@ import {
   VersionRecordSchema,
 } from "@ringwall/wire";
 import { hex, short } from "./hex.ts";
+import { isBelow } from "./inputs.ts";
 import { Violation } from "./violation.ts";
 
 /** The present version of a workload; an empty digest: removed. */
@@ -125,6 +126,9 @@ export class VersionOracle {
       }
     }
     this.#checkPosition(fold, batch, where);
+    if (fold.inputs !== undefined && isBelow(batch.inputs, fold.inputs)) {
+      throw new Violation("I11", `${where} is of inputs below those of the record before it`);
+    }
     this.#fold(fold, batch);
   }
 

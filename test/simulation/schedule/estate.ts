@@ -78,7 +78,7 @@ export function firstFiles(): readonly EstateFile[] {
     rulesetFile("web", ["web"], [{ peer: "group:office", entry: "service:https" }]),
     rulesetFile("api", ["api"], [{ peer: "role:web", entry: "tcp:80,443" }]),
     rulesetFile("db", ["db"], [{ peer: "role:api", entry: "service:postgres" }]),
-    modeFile("baseline", undefined, "visibility"),
+    modeFile("baseline", undefined, undefined),
   ];
 }
 
@@ -156,15 +156,16 @@ function someCidrs(pick: Choice): readonly string[] {
 }
 
 function someModeFile(pick: Choice): EstateFile {
-  const mode = pick(["visibility", "simulation", "enforced", "enforced", "enforced", undefined]);
+  const mode = pick(["visibility", "simulation", "enforced", "enforced", undefined, undefined]);
   const name = pick(["baseline", ...ROLES]);
   const file = modeFile(name, name === "baseline" ? undefined : name, mode);
-  return pick([file, file, { ...file, layer: "environment" as const }]);
+  const gone = { ...file, text: undefined };
+  return pick([file, file, file, gone, { ...file, layer: "environment" as const }]);
 }
 
 function someUnit(pick: Choice): EstateFile {
   const workload = pick(WORKLOADS);
-  const mode = pick(["mode: enforced\n", "mode: visibility\n", ""]);
+  const mode = pick(["mode: enforced\n", "mode: visibility\n", "", ""]);
   const labels = pick(["", `labels:\n  role: ${pick(ROLES)}\n`, "labels:\n  tier: one\n"]);
   const outbounds = pick(["", `outbounds:\n  - shop/${pick(ROLES)}\n  - shop/${pick(ROLES)}\n`]);
   const text = `kind: Inventory\nname: ${workload}\nworkload: ${workload}\n${labels}${mode}${outbounds}`;

@@ -9,7 +9,7 @@ import {
   createAgentSession,
 } from "@ringwall/agent";
 import type { Names } from "@ringwall/bus";
-import { DownSchema, type InventoryReport } from "@ringwall/wire";
+import { type Down, DownSchema, type InventoryReport } from "@ringwall/wire";
 import type { Host } from "./host.ts";
 
 const HOST_TIMER = "host";
@@ -178,4 +178,25 @@ export function garbled(payload: Uint8Array): Uint8Array | undefined {
     return toBinary(DownSchema, down);
   }
   return undefined;
+}
+
+/**
+ * What was on its way to another agent, with the session and sequence that this one expects, as two
+ * sessions that were opened in the same millisecond have; undefined if that is no push.
+ */
+export function misdelivered(
+  payload: Uint8Array,
+  foreign: Uint8Array | undefined,
+): Uint8Array | undefined {
+  const mine = fromBinary(DownSchema, payload);
+  const other = foreign === undefined ? undefined : fromBinary(DownSchema, foreign);
+  if (!isPush(mine) || other === undefined || !isPush(other)) {
+    return undefined;
+  }
+  const { session, seq } = mine;
+  return toBinary(DownSchema, { ...other, session, seq });
+}
+
+function isPush({ body }: Down): boolean {
+  return body.case === "snapshot" || body.case === "delta";
 }

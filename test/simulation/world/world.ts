@@ -5,7 +5,7 @@ import { type InventoryReport, InventoryReportSchema } from "@ringwall/wire";
 import { Checker } from "../check/checker.ts";
 import { addressesOf, type EstateFile, firstFiles, WORKLOADS } from "../schedule/estate.ts";
 import type { Setting } from "../schedule/move.ts";
-import { AgentActor, garbled } from "./agent-actor.ts";
+import { AgentActor, garbled, misdelivered } from "./agent-actor.ts";
 import { Host } from "./host.ts";
 import { Observed } from "./observed.ts";
 import { Operator, type Wish } from "./operator.ts";
@@ -186,9 +186,7 @@ export class World {
       case "garble":
         return garbled(payload);
       case "misdeliver":
-        return this.bus.random() < 0.5
-          ? this.#pushes[Math.floor(this.bus.random() * 16)]
-          : undefined;
+        return misdelivered(payload, this.#pushes[Math.floor(this.bus.random() * 16)]);
       default:
         return undefined;
     }

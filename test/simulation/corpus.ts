@@ -1,0 +1,24 @@
+/** One simulation of the corpus. */
+export interface CorpusEntry {
+  readonly seed: number;
+  readonly steps: number;
+  readonly partitions: number;
+}
+
+/** Seeds that found a fault of the product once; each guards its mending. */
+const FOUND_FAULTS: readonly number[] = [
+  1, 5, 16, 21, 24, 30, 43, 74, 83, 95, 104, 140, 153, 198, 216, 235, 242, 249, 332, 369,
+];
+
+/** Seeds of the corpus in the order in which they run: what found faults, then wide, then a range. */
+export function corpus(): readonly CorpusEntry[] {
+  return [
+    ...FOUND_FAULTS.map((seed) => ({ seed, steps: 200, partitions: 4 })),
+    ...Array.from({ length: 4 }, (_, index) => ({ seed: 900 + index, steps: 60, partitions: 64 })),
+    ...Array.from({ length: 60 }, (_, index) => ({
+      seed: 1001 + index,
+      steps: 200,
+      partitions: 4,
+    })),
+  ];
+}

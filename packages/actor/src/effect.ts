@@ -146,7 +146,10 @@ export interface TrimEffect {
   readonly all?: boolean;
 }
 
-/** Listens on a core subject: with `queue` one of the group gets each message. */
+/**
+ * Listens on a core subject: with `queue` one of the group gets each message. One that the server
+ * refuses fails as `denied` and is tried again until it is accepted or ended.
+ */
 export interface ListenEffect {
   readonly kind: "listen";
   readonly listener: string;

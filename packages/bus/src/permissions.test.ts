@@ -5,15 +5,17 @@ import { bytes, scriptActor } from "./testing/script-actor.ts";
 
 let nats: NatsServer;
 beforeAll(async () => {
-  nats = await startNats({
-    config: `authorization { users: [
-      { user: "all", password: "s3cret" }
-      { user: "narrow", password: "s3cret", permissions: {
-          publish: ["rw.api.>", "$JS.API.STREAM.INFO.*"], subscribe: ["_INBOX.>"] } }
-    ] }`,
-  });
+  nats = await startNats({ config: config("_INBOX.>") });
 });
 afterAll(() => nats.stop());
+
+function config(...subscribe: string[]): string {
+  return `authorization { users: [
+    { user: "all", password: "s3cret" }
+    { user: "narrow", password: "s3cret", permissions: {
+        publish: ["rw.api.>", "$JS.API.STREAM.INFO.*"], subscribe: ${JSON.stringify(subscribe)} } }
+  ] }`;
+}
 
 const url = (user: string) => nats.url.replace("//", `//${user}:s3cret@`);
 
@@ -36,6 +38,23 @@ describe("a connection with narrow permissions", () => {
       );
       expect(failed).toMatchObject({ code: "denied" });
     }
+    await a.actor.stop(500);
+    await bus.close();
+    await admin.close();
+  });
+
+  it("hears once it may, after its listener was refused, and says so meanwhile", async () => {
+    const admin = await connectBus({ url: url("all"), name: "all" });
+    const bus = await connectBus({ url: url("narrow"), name: "narrow" });
+    const a = await scriptActor(bus);
+    a.run({ kind: "listen", listener: "listen", subject: "rw.internal.x" });
+    await eventually("the refusal", () => a.driver.problems.length > 0);
+    expect(a.driver.problems).toEqual([expect.stringContaining("rw.internal.x")]);
+    await nats.restart(config("_INBOX.>", "rw.internal.x"));
+    await eventually("the listener", () => a.driver.problems.length === 0);
+    await admin.whenConnected(60_000);
+    admin.nc.publish("rw.internal.x", bytes("hello"));
+    await eventually("the message", () => a.seen.some(({ kind }) => kind === "delivery"));
     await a.actor.stop(500);
     await bus.close();
     await admin.close();

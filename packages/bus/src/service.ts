@@ -146,7 +146,10 @@ class Service implements RunningService {
     if (this.#topologyProblem !== "") {
       return [this.#topologyProblem];
     }
-    return this.#ready.ready ? [] : [this.#ready.reason || "not ready"];
+    if (!this.#ready.ready) {
+      return [this.#ready.reason || "not ready"];
+    }
+    return this.#driver?.problems ?? [];
   }
 
   async start(): Promise<void> {

@@ -8,6 +8,9 @@ import { fromWire, HEADER } from "./headers.ts";
 /** Requests that wait for an answer; the oldest is forgotten (not refused) beyond this. */
 const OPEN_REQUESTS = 65_536;
 
+/** Pause before a subscription that the server refused is tried again: permissions are mended live. */
+const RELISTEN_MS = 5000;
+
 interface Listener {
   readonly subscription: Subscription;
   readonly count: EndpointCount | undefined;
@@ -24,6 +27,8 @@ export class Listeners {
   readonly #inbox: Inbox;
   readonly #discovery: Discovery | undefined;
   readonly #listeners = new Map<string, Listener>();
+  /** Refused subscriptions with the reason; each is tried again. */
+  readonly #refused = new Map<string, { readonly reason: string; readonly retry: NodeJS.Timeout }>();
   readonly #open = new Map<string, OpenRequest>();
   readonly #apiPrefix: string;
   readonly #agentPrefix: string;
@@ -36,9 +41,18 @@ export class Listeners {
     this.#agentPrefix = `${bus.names.prefix}.agent.`;
   }
 
+  /** Why listeners hear nothing, by their subjects; empty if all hear. */
+  get problems(): readonly string[] {
+    return [...this.#refused.values()].map(({ reason }) => reason);
+  }
+
   /** Starts a listener; one with the same id is ended first. */
   listen(effect: ListenEffect): void {
     this.unlisten(effect.listener);
+    this.#subscribe(effect, true);
+  }
+
+  #subscribe(effect: ListenEffect, first: boolean): void {
     const count = effect.subject.startsWith(this.#apiPrefix)
       ? this.#discovery?.add(effect.subject, effect.queue)
       : undefined;
@@ -48,15 +62,27 @@ export class Listeners {
         if (error === null) {
           this.#deliver(effect.listener, message, count);
         } else {
-          this.#fail(effect.listener, error);
+          this.#fail(effect, error, first);
         }
       },
     });
     this.#listeners.set(effect.listener, { subscription, count });
+    if (!first) {
+      void this.#heal(effect.listener, subscription);
+    }
+  }
+
+  // The server refuses before it answers a flush.
+  async #heal(id: string, subscription: Subscription): Promise<void> {
+    await this.#bus.nc.flush().catch(() => undefined);
+    if (this.#listeners.get(id)?.subscription === subscription) {
+      this.#refused.delete(id);
+    }
   }
 
   /** Ends a listener; unknown ids are fine. */
   unlisten(id: string): void {
+    this.#forgive(id);
     const listener = this.#listeners.get(id);
     this.#listeners.delete(id);
     listener?.count?.remove();
@@ -79,6 +105,9 @@ export class Listeners {
 
   /** Takes no more messages; those that were received are still delivered. */
   drain(): void {
+    for (const id of [...this.#refused.keys()]) {
+      this.#forgive(id);
+    }
     for (const [id, { subscription, count }] of this.#listeners) {
       this.#listeners.delete(id);
       count?.remove();
@@ -114,15 +143,27 @@ export class Listeners {
     });
   }
 
-  #fail(listener: string, error: Error): void {
+  #forgive(id: string): void {
+    clearTimeout(this.#refused.get(id)?.retry);
+    this.#refused.delete(id);
+  }
+
+  /** The actor is told once; the service says that it does not serve until the server accepts. */
+  #fail(effect: ListenEffect, error: Error, first: boolean): void {
+    const { listener, subject } = effect;
     this.#listeners.get(listener)?.count?.remove();
     this.#listeners.delete(listener);
-    this.#inbox.deliver({
-      kind: "failed",
-      tag: listener,
-      effect: "listen",
-      code: isDenied(error) ? "denied" : "unavailable",
-      detail: error.message,
-    });
+    this.#forgive(listener);
+    const retry = setTimeout(() => this.#subscribe(effect, false), RELISTEN_MS);
+    this.#refused.set(listener, { reason: `listening on ${subject}: ${error.message}`, retry });
+    if (first) {
+      this.#inbox.deliver({
+        kind: "failed",
+        tag: listener,
+        effect: "listen",
+        code: isDenied(error) ? "denied" : "unavailable",
+        detail: error.message,
+      });
+    }
   }
 }

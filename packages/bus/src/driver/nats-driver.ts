@@ -60,6 +60,11 @@ export class NatsDriver implements Driver {
     this.#listeners = new Listeners(bus, inbox, discovery);
   }
 
+  /** Why listeners hear nothing; empty if all hear. */
+  get problems(): readonly string[] {
+    return this.#listeners?.problems ?? [];
+  }
+
   /** Call after a reconnect: readers go on where they were, and the actor is told. */
   reconnected(): void {
     this.#readers?.restartAll();

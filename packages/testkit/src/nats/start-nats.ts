@@ -31,8 +31,11 @@ export interface NatsServer {
   stop(): Promise<void>;
   /** Ends it at once (SIGKILL), as a crash would; the store stays. */
   kill(): Promise<void>;
-  /** Starts it again on the same port and store; kills it first if it still runs. */
-  restart(): Promise<void>;
+  /**
+   * Starts it again on the same port and store; kills it first if it still runs. `config` takes the
+   * place of the lines that it was started with.
+   */
+  restart(config?: string): Promise<void>;
   /** Empties the store while it is down. */
   wipe(): Promise<void>;
   /** Copies the store while it is down, to be put back with `restore`. */
@@ -76,11 +79,13 @@ class Server implements NatsServer {
   readonly storeDir: string;
   readonly #home: string;
   readonly #options: NatsOptions;
+  #config: string;
   #child: ChildProcess | undefined;
 
   constructor(home: string, options: NatsOptions, port: number) {
     this.#home = home;
     this.#options = options;
+    this.#config = options.config ?? "";
     this.port = port;
     this.storeDir = options.storeDir ?? join(home, "store");
   }
@@ -93,7 +98,8 @@ class Server implements NatsServer {
     return this.#child?.pid;
   }
 
-  async restart(): Promise<void> {
+  async restart(config = this.#config): Promise<void> {
+    this.#config = config;
     await this.kill();
     await mkdir(this.storeDir, { recursive: true });
     const configFile = join(this.#home, "server.conf");
@@ -161,7 +167,7 @@ class Server implements NatsServer {
       `listen: "127.0.0.1:${this.port}"`,
       `server_name: "test-${this.port}"`,
       `jetstream { store_dir: "${this.storeDir}"\n${this.#options.jetstream ?? ""} }`,
-      this.#options.config ?? "",
+      this.#config,
     ].join("\n");
   }
 

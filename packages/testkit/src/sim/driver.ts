@@ -27,6 +27,9 @@ import { subjectMatches } from "./subject.ts";
 /** As long as the driver on NATS waits between two attempts to read. */
 const PAUSE_MS = 200;
 
+/** As long as the driver on NATS waits before it tries a refused subscription again. */
+const RELISTEN_MS = 5000;
+
 /** Where an actor's telemetry goes. */
 export type TelemetrySink = (
   effect: Extract<
@@ -284,19 +287,23 @@ export class SimDriver implements Driver {
     this.#readers.set(effect.reader, reader);
   }
 
-  #listen(effect: ListenEffect): void {
+  #listen(effect: ListenEffect, first = true): void {
     this.#listeners.get(effect.listener)?.();
     if (this.#isDenied(effect.subject)) {
       const { listener, subject } = effect;
-      this.#later(() =>
-        this.#inbox?.deliver({
-          kind: "failed",
-          tag: listener,
-          effect: "listen",
-          code: "denied",
-          detail: `no permission to subscribe to ${subject}`,
-        }),
-      );
+      if (first) {
+        this.#later(() =>
+          this.#inbox?.deliver({
+            kind: "failed",
+            tag: listener,
+            effect: "listen",
+            code: "denied",
+            detail: `no permission to subscribe to ${subject}`,
+          }),
+        );
+      }
+      const cancel = this.#host.schedule.after(RELISTEN_MS, () => this.#listen(effect, false));
+      this.#listeners.set(listener, cancel);
       return;
     }
     const agents = `${this.#host.names.prefix}.agent.`;

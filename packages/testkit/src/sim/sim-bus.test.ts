@@ -284,6 +284,21 @@ describe("SimBus", () => {
     expect(failures.every((each) => each.code === "denied")).toBe(true);
   });
 
+  it("tries a refused subscription again", () => {
+    const bus = new SimBus({ seed: 6 });
+    const denied = ["rw.secret.>"];
+    const listener = scripted([{ kind: "listen", listener: "l", subject: "rw.secret.x" }]);
+    bus.spawn("one", { create: () => listener, denied });
+    bus.run(1000);
+    denied.length = 0;
+    bus.run(5000);
+    const talker = scripted([{ kind: "publish", subject: "rw.secret.x", payload: bytes("") }]);
+    bus.spawn("two", { create: () => talker });
+    bus.run(1000);
+    expect(listener.seen.filter(({ kind }) => kind === "failed")).toHaveLength(1);
+    expect(listener.seen.filter(({ kind }) => kind === "delivery")).toHaveLength(1);
+  });
+
   it("keeps the order of messages between two connections unless told otherwise", () => {
     const received = (faults: Partial<Faults>) => {
       const bus = new SimBus({ seed: 9, faults });

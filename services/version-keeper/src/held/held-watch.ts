@@ -249,8 +249,11 @@ export class HeldWatch {
       }
       const [revision, time] = place.split(" ");
       const record = yield* readAt("REGISTRY", Number(revision));
-      // One that is gone was replaced by a later one of its workload and says nothing.
-      if (record === undefined || String(Math.trunc(record.timeUnixMs)) === time) {
+      // One that is gone was replaced by a later one of its workload and says nothing; nor does the
+      // end of a stream that went back, which may still grow past it.
+      if (record === undefined) {
+        this.#replaced.delete(place);
+      } else if (String(Math.trunc(record.timeUnixMs)) === time) {
         this.#replaced.delete(place);
         this.#verified.add(place);
       } else {

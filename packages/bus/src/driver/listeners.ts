@@ -28,7 +28,10 @@ export class Listeners {
   readonly #discovery: Discovery | undefined;
   readonly #listeners = new Map<string, Listener>();
   /** Refused subscriptions with the reason; each is tried again. */
-  readonly #refused = new Map<string, { readonly reason: string; readonly retry: NodeJS.Timeout }>();
+  readonly #refused = new Map<
+    string,
+    { readonly reason: string; readonly retry: NodeJS.Timeout }
+  >();
   readonly #open = new Map<string, OpenRequest>();
   readonly #apiPrefix: string;
   readonly #agentPrefix: string;

@@ -31,6 +31,8 @@ export interface PartitionFold {
 export class VersionOracle {
   readonly #partitions = new Map<string, PartitionFold>();
   readonly #named = new Map<string, Set<string>>();
+  /** Every record of the logs as they are now, those that were trimmed too, by sequence. */
+  #records = new Map<number, StoredRecord>();
   #lives = 0;
   #renderedLost = false;
 
@@ -55,6 +57,7 @@ export class VersionOracle {
 
   /** Takes a record as it is stored. Returns the partition if its inputs moved. */
   take(record: StoredRecord): PartitionFold | undefined {
+    this.#records.set(record.sequence, record);
     const { record: content } = fromBinary(VersionRecordSchema, record.payload);
     const fold = this.partition(record.subject);
     switch (content.case) {
@@ -69,11 +72,12 @@ export class VersionOracle {
     }
   }
 
-  /** VERSIONS is another one, or went back. */
+  /** VERSIONS is another one, or went back: these records are there now, trimmed ones are not. */
   regressed(records: Iterable<StoredRecord>): void {
     this.#lives += 1;
     this.#partitions.clear();
-    for (const record of records) {
+    this.#records = this.#withTrimmed([...records]);
+    for (const record of this.#records.values()) {
       const { record: content } = fromBinary(VersionRecordSchema, record.payload);
       const fold = this.partition(record.subject);
       if (content.case === "epochBegin") {
@@ -82,6 +86,27 @@ export class VersionOracle {
         this.#fold(fold, content.value);
       }
     }
+  }
+
+  /**
+   * Records that are there, after those that were trimmed below them: a log that went back has the
+   * same record at its first sequence as before.
+   */
+  #withTrimmed(present: readonly StoredRecord[]): Map<number, StoredRecord> {
+    const firsts = new Map<string, StoredRecord>();
+    for (const record of present) {
+      firsts.set(record.subject, firsts.get(record.subject) ?? record);
+    }
+    const trimmed = [...this.#records.values()].filter(({ subject, sequence }) => {
+      const first = firsts.get(subject);
+      return (
+        first !== undefined &&
+        sequence < first.sequence &&
+        this.#records.get(first.sequence)?.timeUnixMs === first.timeUnixMs
+      );
+    });
+    const all = [...trimmed, ...present].sort((a, b) => a.sequence - b.sequence);
+    return new Map(all.map((record) => [record.sequence, record]));
   }
 
   /** RENDERED is another one, or went back: its positions are taken again. */

@@ -17,7 +17,7 @@ import type { HeldWatch } from "../held/held-watch.ts";
 import { toHex } from "../log/hex.ts";
 import { commitName, highestOf } from "../log/inputs.ts";
 import type { StreamSweep } from "../log/stream-sweep.ts";
-import { append, EffectFailed, type Task } from "../tasks/task.ts";
+import { append, EffectFailed, readAt, streamState, type Task } from "../tasks/task.ts";
 import type { ConfigLog } from "./config-log.ts";
 import type { ConfigReader } from "./config-reader.ts";
 import { commitInputs } from "./summaries.ts";
@@ -53,11 +53,14 @@ export function* acceptState(
     const message = `CONFIG has ${commits.length} commits, expected are ${request.expect}; look again before you accept`;
     throw new ApiFailure("conflict", message);
   }
+  const rendered = yield* renderedInputs(sweep);
   const named = held.named().map(({ inputs }) => inputs);
-  named.push(...(yield* agentInputs(sweep)), ...(yield* renderedInputs(sweep)));
+  named.push(...(yield* agentInputs(sweep)), ...rendered.all);
   const overruled = missingCommits(config, named).slice(0, MOST_OVERRULED);
-  if (overruled.length === 0 && held.reasonAgainstCommits === undefined) {
-    const message = "nothing is to be accepted: every commit that is named is in CONFIG";
+  const isHeld =
+    held.reasonAgainstCommits !== undefined || (yield* isRegistryLost(config, rendered.last));
+  if (overruled.length === 0 && !isHeld) {
+    const message = "nothing is to be accepted: what the records name is in CONFIG and in REGISTRY";
     throw new ApiFailure("refused", message);
   }
   const generations = named.map((inputs) => inputs.generation);
@@ -112,19 +115,49 @@ function* agentInputs(sweep: StreamSweep): Task<Inputs[]> {
   return found;
 }
 
-function* renderedInputs(sweep: StreamSweep): Task<Inputs[]> {
-  const found: Inputs[] = [];
+interface RenderedInputs {
+  readonly all: readonly Inputs[];
+  /** Those of the last batch of each partition. */
+  readonly last: readonly Inputs[];
+}
+
+function* renderedInputs(sweep: StreamSweep): Task<RenderedInputs> {
+  const all: Inputs[] = [];
+  const last = new Map<string, Inputs>();
   yield* sweep.rendered((record) => {
     try {
       const { inputs } = fromBinary(RenderBatchSchema, record.payload);
       if (inputs !== undefined) {
-        found.push(inputs);
+        all.push(inputs);
+        last.set(record.subject, inputs);
       }
     } catch {
       // A batch that can't be read names nothing.
     }
   });
-  return found;
+  return { all, last: [...last.values()] };
+}
+
+/** True if batches name a REGISTRY that is not there: a renderer is held by that alone. */
+function* isRegistryLost(config: ConfigLog, rendered: readonly Inputs[]): Task<boolean> {
+  const { lastSequence } = yield* streamState("REGISTRY");
+  const looked = new Set<string>();
+  for (const { generation, registryRevision, registryTimeUnixMs } of rendered) {
+    const place = `${registryRevision} ${registryTimeUnixMs}`;
+    if (generation !== config.generation || looked.has(place)) {
+      continue;
+    }
+    looked.add(place);
+    if (registryRevision > BigInt(lastSequence)) {
+      return true;
+    }
+    const record =
+      registryTimeUnixMs === 0n ? undefined : yield* readAt("REGISTRY", Number(registryRevision));
+    if (record !== undefined && BigInt(Math.trunc(record.timeUnixMs)) !== registryTimeUnixMs) {
+      return true;
+    }
+  }
+  return false;
 }
 
 function missingCommits(config: ConfigLog, named: readonly Inputs[]): OverruledCommit[] {

@@ -137,7 +137,7 @@ export class Desk {
       this.#heard(taken.gateway, moment);
       return;
     }
-    this.#parts.orphans.taken(taken.workload);
+    this.#parts.orphans.taken(taken.workload, moment.monotonicMs);
     if (taken.gateway === this.#parts.gateway) {
       return;
     }

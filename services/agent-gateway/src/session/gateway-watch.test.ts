@@ -153,6 +153,14 @@ describe("a Hello that was perhaps handed to a gateway that is gone", () => {
     expect(bench.downs()).toEqual([]);
   });
 
+  it("is left to whoever took it, even if that is heard before the Hello", () => {
+    const bench = alone();
+    taken(bench, { workload: "web-1", session: 5n, gateway: "gw3" });
+    overhear(bench);
+    bench.wait(1500);
+    expect(bench.downs()).toEqual([]);
+  });
+
   it("is listened for until the other is heard again", () => {
     const bench = alone();
     sign(bench, "gw2");

@@ -88,7 +88,7 @@ export class Desk {
       this.#parts.out.count("ringwall_malformed_ups_total");
       return;
     }
-    this.#open(workload, number, up, up.body.value, moment);
+    this.#open(workload, number, up, up.body.value, moment, isLate);
   }
 
   /** An agent says Hello to whoever is handed it. */
@@ -193,7 +193,14 @@ export class Desk {
   }
 
   /** Registers, reads the head and sends, all in this step: no gap, and nothing overtakes. */
-  #open(workload: string, number: number, up: Up, hello: Hello, moment: Moment): void {
+  #open(
+    workload: string,
+    number: number,
+    up: Up,
+    hello: Hello,
+    moment: Moment,
+    isLate: boolean,
+  ): void {
     const { book, peers, pusher, reports, out } = this.#parts;
     const former = book.get(workload);
     if (former !== undefined) {
@@ -221,6 +228,9 @@ export class Desk {
       nowMs: moment.monotonicMs,
       nowUnixMs: moment.wallMs,
     });
+    // Whoever had the Hello may have pushed all the same, and been refused: a body that is sent whole
+    // is not tried again.
+    session.needsSnapshot ||= isLate;
     book.open(session);
     this.#acknowledge(session, hello.nonce);
     const taken = create(SessionTakenSchema, {

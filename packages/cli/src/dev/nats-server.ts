@@ -84,6 +84,9 @@ export async function writeNatsConfiguration(
     [
       `listen: "${options.host}:${options.port}"`,
       'server_name: "ringwall-dev"',
+      // A process that stands still is cut off within 15 s, and is handed no more requests.
+      'ping_interval: "5s"',
+      "ping_max: 2",
       // An acknowledged write survives a power failure.
       `jetstream { store_dir: ${JSON.stringify(options.storeDir)}, sync_interval: always }`,
       "",

@@ -166,6 +166,9 @@ class Server implements NatsServer {
     return [
       `listen: "127.0.0.1:${this.port}"`,
       `server_name: "test-${this.port}"`,
+      // As deploy/nats has it.
+      'ping_interval: "5s"',
+      "ping_max: 2",
       `jetstream { store_dir: "${this.storeDir}"\n${this.#options.jetstream ?? ""} }`,
       this.#config,
     ].join("\n");

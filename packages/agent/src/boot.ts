@@ -17,14 +17,15 @@ export interface BootState {
 }
 
 /**
- * Puts the last good policy in force before anything is dialled. Rejects with `store-unwritable`
- * before the backend is asked anything; a policy that the backend does not take stays remembered,
- * with `installed` false.
+ * Puts the last good policy in force before anything is dialled. A policy that the backend does not
+ * take stays remembered, with `installed` false. A state directory that can't be written is a fault
+ * beside a stored policy, since a full disk must not leave a host without its rules; without one
+ * there is nothing to keep in force, and it rejects with `store-unwritable`.
  */
 export async function boot(store: PolicyStore, backend: EnforcementBackend): Promise<BootState> {
-  await store.probe();
   const stored = await store.load();
   if (stored.record === undefined) {
+    await store.probe();
     return { ...stored, installed: false };
   }
   const faults = [...stored.faults];
@@ -38,5 +39,8 @@ export async function boot(store: PolicyStore, backend: EnforcementBackend): Pro
   } catch (thrown) {
     faults.push(AgentError.from(thrown, "backend-unavailable").message);
   }
+  await store.probe().catch((thrown: unknown) => {
+    faults.push(AgentError.from(thrown, "store-unwritable").message);
+  });
   return { record: stored.record, installed, refused: stored.refused, faults };
 }

@@ -58,7 +58,7 @@ export class AgentProcess {
 
   /**
    * Starts the agents of this process: stored policies are in force before anything is dialled.
-   * Rejects when an option is wrong or a state directory can't be written.
+   * Rejects when an option is wrong, or no policy is stored and none could be.
    */
   static async start(options: ServiceOptions, signal: AbortSignal): Promise<AgentProcess> {
     const telemetry = await startTelemetry({

@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { bodyDigest, type Canonical } from "@ringwall/rendered";
@@ -114,8 +114,10 @@ export class NftablesBackend implements EnforcementBackend {
       const plan = this.#planned(policy, previous !== undefined);
       const checked = await this.#checkFrame(plan);
       if (!checked.ok) return checked;
-      await this.#writeNames(policy);
+      const unwritten = await this.#writeNames(policy);
       const result = await this.#load(plan);
+      // Rules do not wait for a file of names; it is told of once they are in force.
+      if (result.ok && unwritten !== undefined) throw unwritten;
       if (result.ok && this.#options.cutEstablished === true) await this.#cut(policy);
       return result;
     });
@@ -299,16 +301,21 @@ export class NftablesBackend implements EnforcementBackend {
     }
   }
 
-  async #writeNames(policy: WorkloadPolicy): Promise<void> {
+  /** Gives why the names could not be written; those that are there already are not written again. */
+  async #writeNames(policy: WorkloadPolicy): Promise<AgentError | undefined> {
     const text = namesFile(policy.outboundRoutes);
-    if (text === this.#names) return;
+    const path = join(this.#options.directory, NAMES_FILE);
+    if (text === this.#names) return undefined;
     try {
-      await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
-      await replaceFile(join(this.#options.directory, NAMES_FILE), Buffer.from(text, "utf8"));
+      if ((await readFile(path, "utf8").catch(() => undefined)) !== text) {
+        await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
+        await replaceFile(path, Buffer.from(text, "utf8"));
+      }
     } catch (thrown) {
-      throw AgentError.from(thrown, "store-unwritable");
+      return AgentError.from(thrown, "store-unwritable");
     }
     this.#names = text;
+    return undefined;
   }
 }
 

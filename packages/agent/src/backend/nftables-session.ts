@@ -63,19 +63,29 @@ export class NftSession {
    * missing or nft gives no answer within two minutes; then nobody knows whether it took effect.
    */
   async run(script: string): Promise<NftAnswer> {
-    const { command, directory, check } = this.#options;
+    const { directory } = this.#options;
     if (this.#state.kind === "idle") await this.#start();
     const state = this.#state;
     if (state.kind !== "running") {
-      const { ok, words } = await nftOnce(command, [...(check ? ["-c"] : []), "-f", "-"], script);
-      return { ok, words };
+      return this.#once(script);
     }
-    await writeFile(join(directory, this.#file), script, { mode: 0o600 });
+    try {
+      await writeFile(join(directory, this.#file), script, { mode: 0o600 });
+    } catch {
+      return this.#once(script);
+    }
     const line = `include "./${this.#file}"`;
     const answer = await this.#ask(state.child, line, ANSWER_TIMEOUT_MS).catch(hostError);
     state.answers += 1;
     if (state.answers >= ANSWERS_LIMIT) this.close();
     return answer;
+  }
+
+  /** By a process of its own, which needs no file: rules are put in force on a full disk too. */
+  async #once(script: string): Promise<NftAnswer> {
+    const { command, check } = this.#options;
+    const { ok, words } = await nftOnce(command, [...(check ? ["-c"] : []), "-f", "-"], script);
+    return { ok, words };
   }
 
   /** Ends the process; the next script starts a new one. */
@@ -89,7 +99,12 @@ export class NftSession {
   async #start(): Promise<void> {
     const { command, directory, check } = this.#options;
     const [binary = "nft", ...rest] = command;
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+    } catch {
+      // Without a directory to hand scripts over in, each gets a process of its own.
+      return;
+    }
     const child = spawn(binary, [...rest, ...(check ? ["-c"] : []), "-i"], {
       cwd: directory,
       // Its own group: Ctrl-C must not end it in the middle of a transaction.

@@ -59,7 +59,7 @@ export class AgentDriver {
 
   /**
    * Puts the stored policy in force and returns the agent, not yet dialling. Rejects with
-   * `store-unwritable` if the state directory can't be written.
+   * `store-unwritable` if no policy is stored and none could be.
    */
   static async boot(parts: AgentParts): Promise<AgentDriver> {
     const state = await parts.turnstile.run(() => boot(parts.store, parts.backend));

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
@@ -94,6 +94,16 @@ describe("FileStore", () => {
     expect(state.faults.at(-1)).toContain("host is left as it is");
   });
 
+  it("does not put a damaged policy in the place of the good one before it", async () => {
+    await save(record(1n));
+    await save(record(2n));
+    await truncate(join(directory, "policy"), 60);
+    expect((await store.load()).record?.policy.version).toBe(1n);
+    await save(record(3n));
+    await truncate(join(directory, "policy"), 60);
+    expect((await new FileStore("web-1", directory).load()).record?.policy.version).toBe(1n);
+  });
+
   it("refuses another workload's policy", async () => {
     const other = new FileStore("web-2", directory);
     await other.prepare(record(1n, "web-2"));
@@ -120,12 +130,22 @@ describe("an unwritable store", () => {
     expect(backend.installs).toBe(0);
   });
 
-  it("fails the boot before the backend is asked anything", async () => {
+  it("fails the boot of a host that has no policy yet", async () => {
     const backend = new MemoryBackend();
     await writeFile(join(directory, "file-in-the-way"), "");
     const unwritable = new FileStore("web-1", join(directory, "file-in-the-way", "state"));
     await expect(boot(unwritable, backend)).rejects.toMatchObject({ code: "store-unwritable" });
     expect(backend.installs).toBe(0);
+  });
+
+  it("does not keep the stored policy out of force, and is a fault of the boot", async () => {
+    await save(record(4n));
+    await mkdir(join(directory, "probe.tmp"));
+    const backend = new MemoryBackend();
+    const state = await boot(store, backend);
+    expect(state).toMatchObject({ installed: true, record: { policy: { version: 4n } } });
+    expect(state.faults.join()).toContain("can't be written");
+    expect(backend.policy?.version).toBe(4n);
   });
 
   it("keeps ruleset and files as they were when the body is refused", async () => {

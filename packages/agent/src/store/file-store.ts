@@ -24,6 +24,7 @@ const REFUSED = "refused";
 export class FileStore implements PolicyStore {
   readonly #workload: string;
   readonly #directory: string;
+  #lastDamaged = false;
 
   constructor(workload: string, directory: string) {
     this.#workload = workload;
@@ -42,7 +43,9 @@ export class FileStore implements PolicyStore {
   async load(): Promise<StoredState> {
     const faults: string[] = [];
     const refused = await this.#loadRefused(faults);
+    const known = faults.length;
     const last = await this.#loadPolicy(LAST, faults);
+    this.#lastDamaged = faults.length > known;
     if (last !== undefined) {
       return { record: last, refused, faults };
     }
@@ -60,7 +63,10 @@ export class FileStore implements PolicyStore {
   }
 
   async commit(): Promise<void> {
-    await this.#writing(() => commitFile(this.#path(LAST), this.#path(BEFORE)));
+    // A damaged file must not take the place of the good one before it.
+    const keepAs = this.#lastDamaged ? undefined : this.#path(BEFORE);
+    await this.#writing(() => commitFile(this.#path(LAST), keepAs));
+    this.#lastDamaged = false;
   }
 
   async saveRefused(refused: readonly BodyDigest[]): Promise<void> {

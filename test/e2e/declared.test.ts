@@ -35,7 +35,7 @@ const SERVICE = "gateways/shop/resources/policy/service/ssh/service.yaml";
 const CART = "gateways/shop/resources/policy/inventory/cart-1/inventory.yaml";
 
 /** One life of one control plane and of one repo: the steps build on each other. */
-describe("a declared repo", { timeout: 180_000 }, () => {
+describe("a declared repo", { timeout: 600_000 }, () => {
   let root: string;
   let repo: string;
   let port: number;

@@ -21,7 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
     words: "the keeper writes VERSIONS and CONFIG without a fence",
     patches: [
       {
-        file: `${KEEPER}/tasks/task.ts`,
+        file: `${KEEPER}/log/append.ts`,
         find: "{ expect: { sequence: fence.sequence }, write: fence.write }",
         replace: "{ write: fence.write }",
       },

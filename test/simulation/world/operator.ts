@@ -151,21 +151,16 @@ export class Operator implements Reducer {
       return false;
     }
     const { puts, deletes } = changesAgainst(tree.files, files);
+    // Who has the whole tree puts back what the store has lost of it.
+    const texts = whole ? files.flatMap(({ text }) => text ?? []) : puts.map(({ text }) => text);
+    for (const text of texts) {
+      if (!(yield* this.#put(text))) {
+        return false;
+      }
+    }
     if (puts.length === 0 && deletes.length === 0) {
       this.#watcher.committed(files, tree.commit?.inputs);
       return true;
-    }
-    for (const { text } of puts) {
-      const data = new TextEncoder().encode(text);
-      const blob = yield* this.#call(
-        this.#names.api("config", "blob"),
-        PutBlobRequestSchema,
-        PutBlobResponseSchema,
-        { sha256: sha256(data), index: 0, count: 1, data },
-      );
-      if (blob === undefined || blob.error !== undefined) {
-        return false;
-      }
     }
     const answer = yield* this.#call(
       this.#names.api("config", "commit"),
@@ -195,6 +190,17 @@ export class Operator implements Reducer {
     }
     this.#held = answer?.result.case === "error" && answer.result.value.code === "held";
     return false;
+  }
+
+  *#put(text: string): Generator<Effect, boolean, Message> {
+    const data = new TextEncoder().encode(text);
+    const answer = yield* this.#call(
+      this.#names.api("config", "blob"),
+      PutBlobRequestSchema,
+      PutBlobResponseSchema,
+      { sha256: sha256(data), index: 0, count: 1, data },
+    );
+    return answer !== undefined && answer.error === undefined;
   }
 
   *#declare(declaration: Declaration): Generator<Effect, boolean, Message> {

@@ -1,7 +1,10 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import type { Dirent } from "node:fs";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { join, posix, relative, sep } from "node:path";
-import { parse } from "yaml";
-import { CliError, messageOf, systemCode } from "../errors.ts";
+import { readRepoTarget } from "@ringwall/declared/fs";
+import { asCliError } from "../declared/failure.ts";
+import { CliError, systemCode } from "../errors.ts";
+import { readInput, readProblem } from "./read-input.ts";
 
 /** Layer of the live configuration. */
 export type LayerName = "core" | "environment";
@@ -17,41 +20,24 @@ export interface InputFile {
   readonly path?: string;
 }
 
-/** Largest input file in bytes: what one commit can carry. */
-export const INPUT_FILE_LIMIT_BYTES = 16 * 1024 * 1024;
 const FILES_LIMIT = 100_000;
 const YAML_NAME = /\.ya?ml$/;
 
-function readProblem(file: string, error: unknown): CliError {
-  switch (systemCode(error)) {
-    case "ENOENT":
-      return new CliError("usage", `${file}: no such file or directory`);
-    case "EACCES":
-    case "EPERM":
-      return new CliError("denied", `${file}: no permission to read it`);
-    default:
-      return new CliError("usage", `${file}: can't be read: ${messageOf(error)}`);
-  }
-}
-
-async function read(file: string): Promise<Uint8Array> {
-  try {
-    const { size } = await stat(file);
-    if (size > INPUT_FILE_LIMIT_BYTES) {
-      throw new CliError(
-        "invalid",
-        `${file} has ${size} bytes, at most ${INPUT_FILE_LIMIT_BYTES} are allowed; split it`,
-      );
-    }
-    return await readFile(file);
-  } catch (error) {
-    throw error instanceof CliError ? error : readProblem(file, error);
-  }
-}
-
-async function walk(directory: string): Promise<string[]> {
+/** Every file below a directory; `refuses` says of what is no file whether that ends the walk. */
+async function walk(
+  directory: string,
+  refuses: (entry: Dirent, path: string) => Promise<boolean>,
+): Promise<string[]> {
   try {
     const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+    for (const entry of entries) {
+      const path = join(entry.parentPath, entry.name);
+      if (entry.isFile() || entry.isDirectory() || !(await refuses(entry, path))) continue;
+      const kind = entry.isSymbolicLink() ? "a symbolic link, which is not followed" : "no file";
+      throw new CliError("invalid", `${path} is ${kind}`, {
+        hint: "put the file itself there, or take it out; nothing was written",
+      });
+    }
     const files = entries
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
@@ -77,6 +63,15 @@ async function isDirectory(path: string): Promise<boolean> {
   }
 }
 
+function leadsOutOf(directory: string): (entry: Dirent, path: string) => Promise<boolean> {
+  return async ({ name }, path) => {
+    if (!YAML_NAME.test(name)) return false;
+    const inside = `${await realpath(directory)}${sep}`;
+    const leadsTo = await realpath(path).catch(() => "");
+    return !leadsTo.startsWith(inside);
+  };
+}
+
 /** True if a directory is laid out as a declared repo. */
 export async function isDeclaredRepo(directory: string): Promise<boolean> {
   return (
@@ -86,22 +81,17 @@ export async function isDeclaredRepo(directory: string): Promise<boolean> {
 }
 
 async function gatewayOf(directory: string, environment: string): Promise<string> {
-  const file = join(directory, "targets", `${environment}.yaml`);
-  const text = Buffer.from(await read(file)).toString("utf8");
-  const target: unknown = parse(text);
-  const gateway =
-    typeof target === "object" && target !== null && "gateway" in target
-      ? target.gateway
-      : undefined;
-  if (typeof gateway !== "string" || !/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(gateway)) {
-    throw new CliError("invalid", `${file}: gateway must name a directory below gateways/`);
-  }
-  return gateway;
+  const target = await asCliError("", () => readRepoTarget(directory, environment));
+  if (target !== undefined) return target.gateway;
+  throw new CliError("usage", `${join(directory, "targets", environment)}.yaml is not there`, {
+    hint: `write one that names a gateway for ${environment}, or apply the files themselves`,
+  });
 }
 
 /**
  * Files of a declared repo for one environment: `gateways/<gateway>/resources/…` is the core layer,
- * `gateways/<gateway>/modes/<environment>/resources/…` the environment's.
+ * `gateways/<gateway>/modes/<environment>/resources/…` the environment's. A link or a special file
+ * is refused: what is left out in silence would look applied.
  */
 export async function filesOfRepo(directory: string, environment: string): Promise<InputFile[]> {
   const gateway = join(directory, "gateways", await gatewayOf(directory, environment));
@@ -112,21 +102,25 @@ export async function filesOfRepo(directory: string, environment: string): Promi
   const found: InputFile[] = [];
   for (const [layer, root] of layers) {
     if (!(await isDirectory(root))) continue;
-    for (const file of await walk(root)) {
+    for (const file of await walk(root, () => Promise.resolve(true))) {
       if (file.endsWith(`${sep}.gitkeep`)) continue;
       const path = relative(root, file).split(sep).join(posix.sep);
-      found.push({ file, bytes: await read(file), layer, path });
+      found.push({ file, bytes: await readInput(file), layer, path });
     }
   }
   return found;
 }
 
-/** A file, or every YAML file below a directory that is no declared repo. */
+/**
+ * A file, or every YAML file below a directory that is no declared repo. A YAML name that leads out
+ * of the directory is refused; one that leads to a file in it, as in a mounted ConfigMap, is not
+ * needed.
+ */
 export async function filesOf(path: string): Promise<InputFile[]> {
   const files = (await isDirectory(path))
-    ? (await walk(path)).filter((file) => YAML_NAME.test(file))
+    ? (await walk(path, leadsOutOf(path))).filter((file) => YAML_NAME.test(file))
     : [path];
   const found: InputFile[] = [];
-  for (const file of files) found.push({ file, bytes: await read(file) });
+  for (const file of files) found.push({ file, bytes: await readInput(file) });
   return found;
 }

@@ -23,6 +23,14 @@ describe("readSources", () => {
     expect(Buffer.from(puts[1]?.bytes ?? []).toString()).toBe(`# b\n${SERVICE("b")}`);
   });
 
+  it("refuses a name that can't be part of a path, where it stands", () => {
+    for (const name of ["../../x", '"a\\0b"', "a//b", '"a\\\\b"']) {
+      const { puts, findings } = sourcesOf(["one.yaml", `# first\n${SERVICE(name)}`]);
+      expect(puts).toEqual([]);
+      expect(findings).toMatchObject([{ file: "one.yaml", line: 3, rule: "name", path: "name" }]);
+    }
+  });
+
   it("reports every finding of every file with the line in the file", () => {
     const { findings } = sourcesOf(
       ["one.yaml", `${SERVICE("a")}---\nkind: Service\nname: b\nentries: 5\nextra: 1\n`],

@@ -1,3 +1,4 @@
+import { relPathProblem } from "@ringwall/declared";
 import { pathOf, readDocument } from "@ringwall/render";
 import type { FindingLine } from "../errors.ts";
 import type { Put } from "../live/commit.ts";
@@ -83,6 +84,13 @@ function readFileInto(input: InputFile, options: SourceOptions, collected: Colle
     const path = pathOf(found.document);
     const lines = found.located?.lines ?? new Map<string, number>();
     const origin = { file, lineOffset: document.lineOffset, lines };
+    const problem = relPathProblem(path);
+    if (problem !== undefined) {
+      const line = document.lineOffset + (lines.get("name") ?? 1);
+      const message = `can't be stored under this name: ${problem}; choose another`;
+      collected.findings.push({ file, line, path: "name", rule: "name", message, warning: false });
+      continue;
+    }
     if (place?.path !== undefined && place.path !== path) {
       refuse("path", `holds ${path}, but stands at ${place.path}; rename one of them`);
       continue;

@@ -1,5 +1,4 @@
-import { CliError } from "../errors.ts";
-import { INPUT_FILE_LIMIT_BYTES } from "./find-files.ts";
+import { INPUT_FILE_LIMIT_BYTES, tooLarge } from "./read-input.ts";
 
 /** Reads all of stdin, at most 16 MiB. */
 export async function readStandardInput(): Promise<Uint8Array> {
@@ -8,12 +7,7 @@ export async function readStandardInput(): Promise<Uint8Array> {
   for await (const part of process.stdin) {
     const bytes = Buffer.from(part);
     size += bytes.length;
-    if (size > INPUT_FILE_LIMIT_BYTES) {
-      throw new CliError(
-        "invalid",
-        `stdin has more than ${INPUT_FILE_LIMIT_BYTES} bytes; split it`,
-      );
-    }
+    if (size > INPUT_FILE_LIMIT_BYTES) throw tooLarge("stdin");
     parts.push(bytes);
   }
   return Buffer.concat(parts);

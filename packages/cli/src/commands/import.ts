@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { partitionOf } from "@ringwall/bus/client";
 import { type KubernetesProblem, kubernetesReports } from "@ringwall/sources";
 import {
@@ -11,12 +10,18 @@ import {
   WorkloadSource,
 } from "@ringwall/wire";
 import { Command } from "commander";
-import { CliError, type FindingLine, messageOf, systemCode } from "../errors.ts";
+import { CliError, type FindingLine, messageOf } from "../errors.ts";
+import { readInput } from "../input/read-input.ts";
 import { readStandardInput } from "../input/standard-input.ts";
 import { mapParallel } from "../live/blobs.ts";
 import { accepted, type Operator } from "../live/operator.ts";
 import { listWorkloads } from "../live/registry.ts";
 import { type CommandContext, type Session, withSession } from "../session.ts";
+
+/** Largest file of a cluster in bytes: about 20,000 pods as kubectl prints them. */
+const CLUSTER_LIMIT_BYTES = 256 * 1024 * 1024;
+
+const MAKE_ONE = "write it with: kubectl get pods,svc -A -o json";
 
 interface ImportOptions {
   readonly file: readonly string[];
@@ -60,6 +65,7 @@ async function importKubernetes(session: Session, options: ImportOptions): Promi
     { strict: options.strict ?? false },
   );
   const findings = problems.map(problemFinding);
+  if (options.prune) demandWhole(reports.length, problems);
   if (options.dryRun) {
     const shown = reports.map(({ id, services, addresses }) => ({ id, services, addresses }));
     session.out.result({ workloads: shown, findings }, () => [
@@ -82,6 +88,23 @@ async function importKubernetes(session: Session, options: ImportOptions): Promi
   finish(session, imported);
 }
 
+/**
+ * What is missing from a file that could not be read whole has not left the cluster, so nothing is
+ * removed because of it. Throws CliError `refused`.
+ */
+function demandWhole(pods: number, problems: readonly KubernetesProblem[]): void {
+  const unread = problems.filter(({ code }) => code !== "labels-dropped");
+  if (pods > 0 && unread.length === 0) return;
+  const why =
+    unread.length > 0
+      ? `${unread.length} objects of the files can't be read`
+      : "the files hold no running pod";
+  throw new CliError("refused", `${why}, so --prune would remove what may still run`, {
+    findings: unread.map(problemFinding),
+    hint: "import a whole list, or remove single pods with ringwall workload deregister",
+  });
+}
+
 function finish({ out }: Session, imported: Imported): void {
   const refused = imported.findings.filter((finding) => !finding.warning);
   const summary =
@@ -98,19 +121,22 @@ function finish({ out }: Session, imported: Imported): void {
 }
 
 async function readDocument(file: string): Promise<unknown> {
+  const bytes =
+    file === "-"
+      ? await readStandardInput(CLUSTER_LIMIT_BYTES)
+      : await readInput(file, CLUSTER_LIMIT_BYTES);
+  let document: unknown;
   try {
-    const bytes = file === "-" ? await readStandardInput() : await readFile(file);
-    return JSON.parse(Buffer.from(bytes).toString("utf8"));
+    document = JSON.parse(Buffer.from(bytes).toString("utf8"));
   } catch (error) {
-    if (error instanceof SyntaxError) {
-      throw new CliError("invalid", `${file}: no JSON: ${error.message}`, {
-        hint: "kubectl get pods,svc -A -o json",
-      });
-    }
-    throw systemCode(error) === "ENOENT"
-      ? new CliError("usage", `${file}: no such file`)
-      : new CliError("usage", `${file}: can't be read: ${messageOf(error)}`);
+    throw new CliError("invalid", `${file}: no JSON: ${messageOf(error)}`, { hint: MAKE_ONE });
   }
+  if (typeof document === "object" && document !== null) {
+    if ("kind" in document || "items" in document) return document;
+  }
+  throw new CliError("invalid", `${file}: no Kubernetes object or list: it has no "kind"`, {
+    hint: MAKE_ONE,
+  });
 }
 
 function register(

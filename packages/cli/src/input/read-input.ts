@@ -20,21 +20,24 @@ export function readProblem(file: string, error: unknown): CliError {
 }
 
 /**
- * Reads a file, a pipe or a device, at most 16 MiB of it. What is read is counted, since a pipe and
- * a device have no size that could be asked for. Throws CliError `invalid` beyond the limit.
+ * Reads a file, a pipe or a device, by default at most 16 MiB of it. What is read is counted, since
+ * a pipe and a device have no size that could be asked for. Throws CliError `invalid` beyond it.
  */
-export async function readInput(file: string): Promise<Uint8Array> {
+export async function readInput(
+  file: string,
+  limitBytes = INPUT_FILE_LIMIT_BYTES,
+): Promise<Uint8Array> {
   try {
     await using handle = await open(file);
     const { size } = await handle.stat();
-    if (size > INPUT_FILE_LIMIT_BYTES) throw tooLarge(file, size);
+    if (size > limitBytes) throw tooLarge(file, limitBytes, size);
     const parts: Buffer[] = [];
     let total = 0;
     for (;;) {
       const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(TAKE_BYTES) });
       if (bytesRead === 0) return Buffer.concat(parts);
       total += bytesRead;
-      if (total > INPUT_FILE_LIMIT_BYTES) throw tooLarge(file);
+      if (total > limitBytes) throw tooLarge(file, limitBytes);
       parts.push(buffer.subarray(0, bytesRead));
     }
   } catch (error) {
@@ -43,8 +46,8 @@ export async function readInput(file: string): Promise<Uint8Array> {
 }
 
 /** The refusal of an input that is too large; `size` in bytes, absent where it is not known. */
-export function tooLarge(file: string, size?: number): CliError {
+export function tooLarge(file: string, limitBytes: number, size?: number): CliError {
   const has = size === undefined ? "too many bytes" : `${size} bytes`;
-  const message = `${file} has ${has}, at most ${INPUT_FILE_LIMIT_BYTES} are allowed; split it`;
+  const message = `${file} has ${has}, at most ${limitBytes} are allowed; split it`;
   return new CliError("invalid", message);
 }

@@ -71,9 +71,7 @@ Exit codes: 0 done, 2 usage, 3 configuration invalid, 4 not reachable, 5 not aut
 export function buildProgram(context: CommandContext, complaints: TextSink): Command {
   const program = new Command("ringwall")
     .description("Declares who may talk to whom, and shows what became of it on every host.")
-    .addHelpText("after", EXIT_CODES_HELP)
-    .showHelpAfterError("(add --help for what is possible)")
-    .showSuggestionAfterError(true);
+    .addHelpText("after", EXIT_CODES_HELP);
   addGlobalOptions(program);
   for (const [heading, makers] of GROUPS) {
     for (const make of makers) program.addCommand(make(context).helpGroup(heading));
@@ -86,6 +84,8 @@ export function buildProgram(context: CommandContext, complaints: TextSink): Com
 function prepare(command: Command, context: CommandContext, complaints: TextSink): void {
   command
     .exitOverride()
+    .showHelpAfterError("(add --help for what is possible)")
+    .showSuggestionAfterError(true)
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => complaints.write(text),

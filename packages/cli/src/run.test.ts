@@ -34,6 +34,8 @@ describe("ringwall", () => {
 
   it.each([
     [["nonsense"], "unknown command"],
+    [["get", "nonsense"], "add --help for what is possible"],
+    [["get", "workload"], "Did you mean workloads?"],
     [["apply"], "--file"],
     [["mode", "a=b", "strict"], "Allowed choices"],
     [["explain", "a", "b", "http"], "5432/tcp"],

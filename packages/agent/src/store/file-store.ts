@@ -121,7 +121,7 @@ export class FileStore implements PolicyStore {
       const why = thrown instanceof Error ? thrown.message : String(thrown);
       throw new AgentError(
         "store-unwritable",
-        `state directory ${this.#directory} can't be written (${why}); make it writable for the agent`,
+        `state directory ${this.#directory} can't be written (${why}); give the agent room and leave to write there`,
         { cause: thrown },
       );
     }

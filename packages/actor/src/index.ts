@@ -19,6 +19,13 @@ export type * from "./effect.ts";
 export type * from "./message.ts";
 export type * from "./reducer.ts";
 export { type RunningActor, type RunOptions, runActor } from "./run.ts";
+export { EffectFailed } from "./tasks/effect-failed.ts";
+export { Mutex } from "./tasks/mutex.ts";
+export { Outbox } from "./tasks/outbox.ts";
+export { parallel } from "./tasks/parallel.ts";
+export { readAt, readLast, type StreamState, streamState } from "./tasks/reads.ts";
+export { ask, chain, pause, signalled, slice, type Task } from "./tasks/task.ts";
+export { Tasks } from "./tasks/tasks.ts";
 export {
   childTrace,
   newTrace,

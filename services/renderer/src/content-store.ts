@@ -1,8 +1,7 @@
-import type { Effect } from "@ringwall/actor";
+import { chain, type Effect, signalled, type Task } from "@ringwall/actor";
 import { HEADER } from "@ringwall/bus";
 import type { Context } from "./context.ts";
 import { COUNT_HEADER, splitParts } from "./parts.ts";
-import { chain, signalled, type Task } from "./tasks/task.ts";
 
 /** Objects put by one chain. */
 const OBJECTS_PER_CHAIN = 512;

@@ -1,7 +1,5 @@
-import type { Moment } from "@ringwall/actor";
+import type { Moment, Outbox, Tasks } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
-import type { Outbox } from "./tasks/outbox.ts";
-import type { Tasks } from "./tasks/tasks.ts";
 
 /** Intervals of the renderer; each has a default. */
 export interface RendererOptions {

@@ -2,9 +2,14 @@ import { create } from "@bufbuild/protobuf";
 import {
   childTrace,
   type Effect,
+  EffectFailed,
   type Joined,
   type Message,
+  pause,
   type StoredRecord,
+  signalled,
+  slice,
+  type Task,
   TraceJoin,
 } from "@ringwall/actor";
 import { PARTITIONS, partitionOf } from "@ringwall/bus";
@@ -22,7 +27,6 @@ import { Heads } from "./partition/heads.ts";
 import { Marks } from "./partition/marks.ts";
 import { PartitionWriter } from "./partition/partition-writer.ts";
 import { RegistryFeed } from "./registry/registry-feed.ts";
-import { EffectFailed, pause, signalled, slice, type Task } from "./tasks/task.ts";
 
 const WAKE = "wake";
 

@@ -1,11 +1,9 @@
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
-import type { Effect, Message, Moment } from "@ringwall/actor";
+import { type Effect, type Message, type Moment, Outbox, Tasks } from "@ringwall/actor";
 import { type Names, PARTITIONS, type ServiceReducer, Slots } from "@ringwall/bus";
 import { ContentWantSchema, FullBatchWantSchema, type Inputs } from "@ringwall/wire";
 import { type Context, DEFAULT_OPTIONS, type RendererOptions } from "./context.ts";
 import { Life } from "./life.ts";
-import { Outbox } from "./tasks/outbox.ts";
-import { Tasks } from "./tasks/tasks.ts";
 
 /** What a renderer is made from. */
 export interface RendererEnv {

@@ -1,4 +1,12 @@
-import type { Effect, Message, Moment } from "@ringwall/actor";
+import {
+  type Effect,
+  type Message,
+  type Moment,
+  Outbox,
+  pause,
+  type Task,
+  Tasks,
+} from "@ringwall/actor";
 import { PARTITIONS, type ServiceEnv, type ServiceReducer, Slots } from "@ringwall/bus";
 import type { Inputs } from "@ringwall/wire";
 import { Operations } from "./api/operations.ts";
@@ -22,9 +30,6 @@ import { VersionHistory } from "./history/version-history.ts";
 import { LogStart } from "./log/log-start.ts";
 import { StreamSweep } from "./log/stream-sweep.ts";
 import { readOptions } from "./options.ts";
-import { Outbox } from "./tasks/outbox.ts";
-import { pause, type Task } from "./tasks/task.ts";
-import { Tasks } from "./tasks/tasks.ts";
 import { PartitionOwners, partitionSlot } from "./versions/partition-owners.ts";
 import { VersionLog } from "./versions/version-log.ts";
 
@@ -71,7 +76,7 @@ class Keeper implements ServiceReducer {
 
   constructor(env: ServiceEnv) {
     const outbox = new Outbox();
-    const tasks = new Tasks(outbox);
+    const tasks = new Tasks(outbox, "task");
     const context: KeeperContext = {
       names: env.names,
       instance: env.instance,
@@ -166,14 +171,14 @@ class Keeper implements ServiceReducer {
     if (this.#life === "") {
       this.#life = Math.trunc(moment.wallMs).toString(36);
     }
-    outbox.addAll(this.#slots.step(message, moment));
+    outbox.pass(this.#slots.step(message, moment));
     if (!tasks.take(message)) {
       this.#take(message);
     }
     if (!this.#stopped) {
       this.#settle();
     }
-    return outbox.flush();
+    return outbox.take();
   }
 
   status(): { slots: string[]; inputs?: Inputs } {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { readLast, type Task } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
 import { partCount } from "../parts.ts";
-import { readLast, type Task } from "../tasks/task.ts";
 
 /** A blob, or why it can't be had. */
 export type BlobReading = { readonly bytes: Uint8Array } | { readonly problem: string };

@@ -1,5 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { StoredRecord } from "@ringwall/actor";
+import { EffectFailed, pause, type StoredRecord, signalled, type Task } from "@ringwall/actor";
 import {
   ChangeListSchema,
   type ConfigCommit,
@@ -8,7 +8,6 @@ import {
 } from "@ringwall/wire";
 import type { Context } from "../context.ts";
 import { toHex } from "../context.ts";
-import { EffectFailed, pause, signalled, type Task } from "../tasks/task.ts";
 import { readBlob } from "./blobs.ts";
 import { type ConfigChange, ConfigFold } from "./config-fold.ts";
 

@@ -1,6 +1,6 @@
+import { signalled, type Task } from "@ringwall/actor";
 import type { Configuration } from "@ringwall/render";
 import type { Context } from "../context.ts";
-import { signalled, type Task } from "../tasks/task.ts";
 import type { ConfigFold } from "./config-fold.ts";
 import { TreeLoader } from "./tree-loader.ts";
 

@@ -1,11 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Effect, Message } from "@ringwall/actor";
+import { type Effect, type Message, Outbox, type Task, Tasks } from "@ringwall/actor";
 import { names } from "@ringwall/bus";
 import { describe, expect, it } from "vitest";
 import { type Context, DEFAULT_OPTIONS } from "../context.ts";
-import { Outbox } from "../tasks/outbox.ts";
-import type { Task } from "../tasks/task.ts";
-import { Tasks } from "../tasks/tasks.ts";
 import type { LiveFile } from "./config-fold.ts";
 import { TreeLoader, type TreeLoading } from "./tree-loader.ts";
 

@@ -1,3 +1,4 @@
+import { EffectFailed, signalled, slice, type Task } from "@ringwall/actor";
 import {
   admitTree,
   type Configuration,
@@ -7,7 +8,6 @@ import {
   refuses,
 } from "@ringwall/render";
 import type { Context } from "../context.ts";
-import { EffectFailed, signalled, slice, type Task } from "../tasks/task.ts";
 import { readBlob } from "./blobs.ts";
 import type { LiveFile } from "./config-fold.ts";
 

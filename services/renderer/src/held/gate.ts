@@ -1,8 +1,8 @@
+import { EffectFailed, pause, type Task } from "@ringwall/actor";
 import type { Inputs } from "@ringwall/wire";
 import type { ConfigFeed } from "../config/config-feed.ts";
 import type { TreeState } from "../config/head-tree.ts";
 import type { Context } from "../context.ts";
-import { EffectFailed, pause, type Task } from "../tasks/task.ts";
 import type { Evidence } from "./evidence.ts";
 import { judge, readAgain } from "./judge.ts";
 

@@ -1,5 +1,3 @@
-import type { ConfigFeed } from "../config/config-feed.ts";
-import { type Context, toHex } from "../context.ts";
 import {
   readAt,
   readLast,
@@ -7,7 +5,9 @@ import {
   signalled,
   streamState,
   type Task,
-} from "../tasks/task.ts";
+} from "@ringwall/actor";
+import type { ConfigFeed } from "../config/config-feed.ts";
+import { type Context, toHex } from "../context.ts";
 import { type Claim, type Evidence, nameOf } from "./evidence.ts";
 
 /** How long the own reader may take to come up with CONFIG's leader. */

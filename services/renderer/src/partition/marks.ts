@@ -1,8 +1,8 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { ask, type Task } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
 import type { Head, WorkloadSpec } from "@ringwall/render";
 import { MarkEnforcedRequestSchema, MarkEnforcedResponseSchema } from "@ringwall/wire";
-import { ask, type Task } from "../tasks/task.ts";
 
 /** Workloads named in one request. */
 const PER_REQUEST = 2_000;

@@ -1,5 +1,15 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { childTrace, type Joined, TraceJoin } from "@ringwall/actor";
+import {
+  ask,
+  childTrace,
+  EffectFailed,
+  type Joined,
+  pause,
+  readLast,
+  signalled,
+  type Task,
+  TraceJoin,
+} from "@ringwall/actor";
 import { HEADER } from "@ringwall/bus";
 import type { Engine, Head } from "@ringwall/render";
 import { type Inputs, type RenderBatch, RenderBatchSchema } from "@ringwall/wire";
@@ -7,7 +17,6 @@ import type { ContentStore } from "../content-store.ts";
 import { type Context, toHex } from "../context.ts";
 import { isBelow } from "../inputs.ts";
 import type { RegistryFeed } from "../registry/registry-feed.ts";
-import { ask, EffectFailed, pause, readLast, signalled, type Task } from "../tasks/task.ts";
 import type { Heads } from "./heads.ts";
 import { type Marks, requestMarks } from "./marks.ts";
 import { type BatchContent, encodeBatch } from "./render-batches.ts";

@@ -1,7 +1,6 @@
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
-import type { Message } from "@ringwall/actor";
+import { EffectFailed, type Message, pause, streamState, type Task } from "@ringwall/actor";
 import { count, type KeeperContext, log } from "../context.ts";
-import { EffectFailed, pause, streamState, type Task } from "../tasks/task.ts";
 import { ApiFailure } from "./api-failure.ts";
 
 /** Most requests that this instance works on at the same time; more are refused. */

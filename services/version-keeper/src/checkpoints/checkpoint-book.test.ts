@@ -1,6 +1,6 @@
+import type { Task } from "@ringwall/actor";
 import { names } from "@ringwall/bus";
 import { describe, expect, it } from "vitest";
-import type { Task } from "../tasks/task.ts";
 import { CheckpointBook } from "./checkpoint-book.ts";
 import { configCheckpointBytes, readConfigCheckpoint } from "./config-checkpoint.ts";
 import { checkpointParts } from "./version-parts.ts";

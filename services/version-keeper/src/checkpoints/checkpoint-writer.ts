@@ -1,9 +1,10 @@
+import { ask, EffectFailed, pause, streamState, type Task } from "@ringwall/actor";
 import type { ConfigReader } from "../config/config-reader.ts";
 import { commitInputs } from "../config/summaries.ts";
 import { count, type KeeperContext, log } from "../context.ts";
 import type { HeldWatch } from "../held/held-watch.ts";
+import { append } from "../log/append.ts";
 import { fromHex } from "../log/hex.ts";
-import { append, ask, EffectFailed, pause, streamState, type Task } from "../tasks/task.ts";
 import type { PartitionLog } from "../versions/partition-log.ts";
 import type { VersionLog } from "../versions/version-log.ts";
 import type { CheckpointBook, Slot, WholeCheckpoint } from "./checkpoint-book.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { clone, create, toBinary } from "@bufbuild/protobuf";
+import { slice, type Task } from "@ringwall/actor";
 import { type Inputs, type VersionCheckpoint, VersionCheckpointSchema } from "@ringwall/wire";
-import { slice, type Task } from "../tasks/task.ts";
 import type { HeadState, RenderedPosition } from "../versions/partition-log.ts";
 import { splitHeads } from "../versions/version-records.ts";
 

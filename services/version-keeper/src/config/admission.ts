@@ -1,3 +1,4 @@
+import { Mutex, parallel, slice, type Task, type Tasks } from "@ringwall/actor";
 import {
   admitTree,
   type Configuration,
@@ -8,10 +9,6 @@ import {
   refuses,
 } from "@ringwall/render";
 import { Layer } from "@ringwall/wire";
-import { Mutex } from "../tasks/mutex.ts";
-import { parallel } from "../tasks/parallel.ts";
-import { slice, type Task } from "../tasks/task.ts";
-import type { Tasks } from "../tasks/tasks.ts";
 import type { BlobStore } from "./blob-store.ts";
 import type { FileEntry } from "./live-tree.ts";
 

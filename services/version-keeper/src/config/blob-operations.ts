@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
+import { readLast, type Task } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
 import { LIMITS } from "@ringwall/render";
 import {
@@ -13,7 +14,6 @@ import {
 import { ApiFailure } from "../api/api-failure.ts";
 import { toHex } from "../log/hex.ts";
 import { PART_BYTES, partCount } from "../log/parts.ts";
-import { readLast, type Task } from "../tasks/task.ts";
 import type { BlobStore } from "./blob-store.ts";
 
 const MOST_PARTS = LIMITS.treeFileBytes / PART_BYTES;

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { readLast, type Task } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
+import { append } from "../log/append.ts";
 import { ByteCache } from "../log/byte-cache.ts";
 import { COUNT_HEADER, partCount, splitParts } from "../log/parts.ts";
-import { append, readLast, type Task } from "../tasks/task.ts";
 
 /** Memory for blobs that were read lately. */
 const CACHE_BYTES = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { sampledTrace } from "@ringwall/actor";
+import { EffectFailed, Mutex, parallel, sampledTrace, type Task } from "@ringwall/actor";
 import type { Configuration } from "@ringwall/render";
 import {
   type ChangeList,
@@ -13,12 +13,10 @@ import {
 } from "@ringwall/wire";
 import { ApiFailure } from "../api/api-failure.ts";
 import { count, type KeeperContext, log } from "../context.ts";
+import { append } from "../log/append.ts";
 import { fromHex, toHex } from "../log/hex.ts";
 import { highestOf } from "../log/inputs.ts";
 import { PART_BYTES } from "../log/parts.ts";
-import { Mutex } from "../tasks/mutex.ts";
-import { parallel } from "../tasks/parallel.ts";
-import { append, EffectFailed, type Task } from "../tasks/task.ts";
 import type { Admission } from "./admission.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { accepted, checkRequest, conflict, fileName, rejected } from "./commit-answers.ts";

@@ -1,9 +1,15 @@
-import type { StoredRecord } from "@ringwall/actor";
+import {
+  EffectFailed,
+  pause,
+  readLast,
+  type StoredRecord,
+  signalled,
+  type Task,
+} from "@ringwall/actor";
 import type { Inputs } from "@ringwall/wire";
 import { ApiFailure } from "../api/api-failure.ts";
 import { count, type KeeperContext, log } from "../context.ts";
 import { toHex } from "../log/hex.ts";
-import { EffectFailed, pause, readLast, signalled, type Task } from "../tasks/task.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { readChange, readChangeList } from "./commit-codec.ts";
 import { ConfigLog } from "./config-log.ts";

@@ -1,8 +1,8 @@
+import { EffectFailed, pause, type Task } from "@ringwall/actor";
 import type { Configuration } from "@ringwall/render";
 import { type KeeperContext, log } from "../context.ts";
 import type { HeadCheck } from "../held/judge.ts";
 import { toHex } from "../log/hex.ts";
-import { EffectFailed, pause, type Task } from "../tasks/task.ts";
 import type { Admission } from "./admission.ts";
 import type { CommitEntry } from "./config-log.ts";
 import type { ConfigReader } from "./config-reader.ts";

@@ -1,4 +1,5 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { EffectFailed, readAt, streamState, type Task } from "@ringwall/actor";
 import {
   type AcceptStateRequest,
   type AcceptStateResponse,
@@ -14,10 +15,10 @@ import {
 import { ApiFailure } from "../api/api-failure.ts";
 import { type KeeperContext, log } from "../context.ts";
 import type { HeldWatch } from "../held/held-watch.ts";
+import { append } from "../log/append.ts";
 import { toHex } from "../log/hex.ts";
 import { commitName, highestOf } from "../log/inputs.ts";
 import type { StreamSweep } from "../log/stream-sweep.ts";
-import { append, EffectFailed, readAt, streamState, type Task } from "../tasks/task.ts";
 import type { ConfigLog } from "./config-log.ts";
 import type { ConfigReader } from "./config-reader.ts";
 import { commitInputs } from "./summaries.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { slice, type Task } from "../tasks/task.ts";
+import { slice, type Task } from "@ringwall/actor";
 import type { FileEntry } from "./live-tree.ts";
 
 /** Files hashed in one step: about 2 ms of work. */

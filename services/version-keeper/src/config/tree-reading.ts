@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { slice, type Task } from "@ringwall/actor";
 import {
   type FilePut,
   type GetTreeRequest,
@@ -12,7 +13,6 @@ import { ApiFailure } from "../api/api-failure.ts";
 import type { KeeperContext } from "../context.ts";
 import { fromHex, toHex } from "../log/hex.ts";
 import { PART_BYTES } from "../log/parts.ts";
-import { slice, type Task } from "../tasks/task.ts";
 import { storedFile } from "./commit-codec.ts";
 import type { CommitEntry, ConfigLog } from "./config-log.ts";
 import type { ConfigReader } from "./config-reader.ts";

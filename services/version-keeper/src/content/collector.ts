@@ -1,12 +1,19 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { StoredRecord } from "@ringwall/actor";
+import {
+  ask,
+  EffectFailed,
+  parallel,
+  readLast,
+  type StoredRecord,
+  signalled,
+  slice,
+  type Task,
+} from "@ringwall/actor";
 import { type VersionBatch, VersionRecordSchema } from "@ringwall/wire";
 import { ApiFailure } from "../api/api-failure.ts";
 import { count, type KeeperContext, log } from "../context.ts";
 import type { HeldWatch } from "../held/held-watch.ts";
 import type { StreamSweep } from "../log/stream-sweep.ts";
-import { parallel } from "../tasks/parallel.ts";
-import { ask, EffectFailed, readLast, signalled, slice, type Task } from "../tasks/task.ts";
 import type { VersionLog } from "../versions/version-log.ts";
 import type { ContentStore } from "./content-store.ts";
 import { KeptBodies } from "./kept-bodies.ts";

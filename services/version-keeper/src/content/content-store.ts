@@ -1,4 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { parallel, pause, readLast, type Task } from "@ringwall/actor";
 import {
   assemble,
   bodyDigest,
@@ -11,8 +12,6 @@ import { count, type KeeperContext } from "../context.ts";
 import { ByteCache } from "../log/byte-cache.ts";
 import { fromHex } from "../log/hex.ts";
 import { partCount } from "../log/parts.ts";
-import { parallel } from "../tasks/parallel.ts";
-import { pause, readLast, type Task } from "../tasks/task.ts";
 
 /** Memory for objects that were read lately. */
 const CACHE_BYTES = 64 * 1024 * 1024;

@@ -1,8 +1,3 @@
-import { ApiFailure } from "../api/api-failure.ts";
-import type { CheckpointBook } from "../checkpoints/checkpoint-book.ts";
-import type { ConfigReader } from "../config/config-reader.ts";
-import type { HeadChecker } from "../config/head-check.ts";
-import { type KeeperContext, log } from "../context.ts";
 import {
   EffectFailed,
   pause,
@@ -11,7 +6,12 @@ import {
   signalled,
   streamState,
   type Task,
-} from "../tasks/task.ts";
+} from "@ringwall/actor";
+import { ApiFailure } from "../api/api-failure.ts";
+import type { CheckpointBook } from "../checkpoints/checkpoint-book.ts";
+import type { ConfigReader } from "../config/config-reader.ts";
+import type { HeadChecker } from "../config/head-check.ts";
+import { type KeeperContext, log } from "../context.ts";
 import type { VersionLog } from "../versions/version-log.ts";
 import { type HeldVerdict, judgeHeld, placeOf } from "./judge.ts";
 import { type NamedState, namedStates } from "./named-state.ts";

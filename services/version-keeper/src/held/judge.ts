@@ -1,7 +1,7 @@
+import type { StreamState } from "@ringwall/actor";
 import type { ConfigLog } from "../config/config-log.ts";
 import { toHex } from "../log/hex.ts";
 import { commitName } from "../log/inputs.ts";
-import type { StreamState } from "../tasks/task.ts";
 import type { NamedState } from "./named-state.ts";
 
 /** What is known of the head commit's tree. */

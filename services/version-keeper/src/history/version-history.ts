@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { readAt, slice, type Task } from "@ringwall/actor";
 import { partitionOf } from "@ringwall/bus";
 import { describe, diff } from "@ringwall/rendered";
 import {
@@ -12,7 +13,6 @@ import { ApiFailure } from "../api/api-failure.ts";
 import type { ContentStore } from "../content/content-store.ts";
 import { fromHex } from "../log/hex.ts";
 import { PART_BYTES } from "../log/parts.ts";
-import { readAt, slice, type Task } from "../tasks/task.ts";
 import { HISTORY_VERSIONS } from "../versions/history-index.ts";
 import type { VersionLog } from "../versions/version-log.ts";
 import { type PastVersion, pastVersion } from "./past-version.ts";

@@ -1,7 +1,14 @@
-import type { StoredRecord } from "@ringwall/actor";
+import {
+  EffectFailed,
+  pause,
+  type StoredRecord,
+  signalled,
+  slice,
+  streamState,
+  type Task,
+} from "@ringwall/actor";
 import type { CheckpointBook } from "../checkpoints/checkpoint-book.ts";
 import { count, type KeeperContext, log } from "../context.ts";
-import { EffectFailed, pause, signalled, slice, streamState, type Task } from "../tasks/task.ts";
 import { versionSignal } from "../versions/open-partition.ts";
 import type { VersionLog } from "../versions/version-log.ts";
 

@@ -1,6 +1,11 @@
-import type { FollowEffect, StoredRecord } from "@ringwall/actor";
+import {
+  EffectFailed,
+  type FollowEffect,
+  type StoredRecord,
+  signalled,
+  type Task,
+} from "@ringwall/actor";
 import type { KeeperContext } from "../context.ts";
-import { EffectFailed, signalled, type Task } from "../tasks/task.ts";
 
 /** A sweep in which nothing arrives for this long is given up. */
 const SILENT_MS = 30_000;

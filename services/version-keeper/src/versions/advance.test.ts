@@ -1,4 +1,5 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
+import type { Task } from "@ringwall/actor";
 import {
   type Inputs,
   InputsSchema,
@@ -8,7 +9,6 @@ import {
 } from "@ringwall/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Task } from "../tasks/task.ts";
 import { type Advances, advancesOf } from "./advance.ts";
 import { BatchParts, type WholeBatch } from "./batch-parts.ts";
 import { PartitionLog } from "./partition-log.ts";

@@ -1,6 +1,6 @@
+import { slice, type Task } from "@ringwall/actor";
 import type { RenderBatch } from "@ringwall/wire";
 import { toHex } from "../log/hex.ts";
-import { slice, type Task } from "../tasks/task.ts";
 import type { WholeBatch } from "./batch-parts.ts";
 import type { HeadState, PartitionLog } from "./partition-log.ts";
 

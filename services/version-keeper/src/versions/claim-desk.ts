@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import type { Outbox } from "@ringwall/actor";
 import { ApiErrorSchema, type ClaimRequest, ClaimResponseSchema } from "@ringwall/wire";
-import type { Outbox } from "../tasks/outbox.ts";
 import type { Advance } from "./advance.ts";
 import { judgeClaim } from "./claims.ts";
 import type { PartitionLog } from "./partition-log.ts";

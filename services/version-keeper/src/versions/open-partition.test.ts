@@ -1,10 +1,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { Outbox, Tasks } from "@ringwall/actor";
 import { names } from "@ringwall/bus";
 import { VersionRecordSchema } from "@ringwall/wire";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_OPTIONS, type KeeperContext } from "../context.ts";
-import { Outbox } from "../tasks/outbox.ts";
-import { Tasks } from "../tasks/tasks.ts";
 import { catchUpVersions, epochReason } from "./open-partition.ts";
 import { PartitionLog } from "./partition-log.ts";
 
@@ -16,7 +15,7 @@ function contextOf(): KeeperContext {
     environment: "prod",
     options: DEFAULT_OPTIONS,
     outbox,
-    tasks: new Tasks(outbox),
+    tasks: new Tasks(outbox, "task"),
     moment: () => ({ wallMs: 0, monotonicMs: 0, random: () => 0.5 }),
     nextWrite: () => "w",
     traceRatio: 1,

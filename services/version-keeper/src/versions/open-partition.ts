@@ -1,15 +1,15 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { StoredRecord } from "@ringwall/actor";
-import { VersionRecordSchema } from "@ringwall/wire";
-import type { KeeperContext } from "../context.ts";
 import {
   EffectFailed,
   readAt,
   readLast,
+  type StoredRecord,
   signalled,
   streamState,
   type Task,
-} from "../tasks/task.ts";
+} from "@ringwall/actor";
+import { VersionRecordSchema } from "@ringwall/wire";
+import type { KeeperContext } from "../context.ts";
 import type { PartitionLog } from "./partition-log.ts";
 
 /** Signal that a record of the partition was taken. */

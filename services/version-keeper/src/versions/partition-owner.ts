@@ -1,5 +1,12 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { childTrace, type StoredRecord } from "@ringwall/actor";
+import {
+  childTrace,
+  EffectFailed,
+  pause,
+  type StoredRecord,
+  signalled,
+  type Task,
+} from "@ringwall/actor";
 import { partitionOf } from "@ringwall/bus";
 import {
   type ClaimRequest,
@@ -9,9 +16,9 @@ import {
   type VersionRecord,
 } from "@ringwall/wire";
 import { count, type KeeperContext, log } from "../context.ts";
+import { append } from "../log/append.ts";
 import { toHex } from "../log/hex.ts";
 import { highestOf, isBelow } from "../log/inputs.ts";
-import { append, EffectFailed, pause, signalled, type Task } from "../tasks/task.ts";
 import { advancesOf } from "./advance.ts";
 import { BatchParts, type WholeBatch } from "./batch-parts.ts";
 import { ClaimDesk } from "./claim-desk.ts";

@@ -1,5 +1,4 @@
-import type { StoredRecord } from "@ringwall/actor";
-import type { Outbox } from "../tasks/outbox.ts";
+import type { Outbox, StoredRecord } from "@ringwall/actor";
 
 /** Most batches that wait for their partition; more are read again later. */
 const MOST_RECORDS = 1_000;

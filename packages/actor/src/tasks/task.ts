@@ -1,4 +1,6 @@
-import type { Effect, FailureCode, Message, StoredRecord } from "@ringwall/actor";
+import type { Effect } from "../effect.ts";
+import type { Message } from "../message.ts";
+import { EffectFailed } from "./effect-failed.ts";
 
 /** A message that answers an effect by its tag. */
 export type Answer = Extract<Message, { readonly tag: string }>;
@@ -11,6 +13,8 @@ export type Wait =
   | { readonly kind: "chain"; readonly effects: (tag: string) => readonly Effect[] }
   /** The turn of everything else that waits in the mailbox. */
   | { readonly kind: "slice" }
+  /** Time. */
+  | { readonly kind: "pause"; readonly delayMs: number }
   /** A signal of this name, or time. */
   | { readonly kind: "signal"; readonly name: string; readonly timeoutMs: number };
 
@@ -22,17 +26,6 @@ export type Resumed = Answer | "elapsed" | "signalled";
  * on in a later step, inside the reducer and without I/O of its own.
  */
 export type Task<Result> = Generator<Wait, Result, Resumed>;
-
-/** An effect of a task failed. */
-export class EffectFailed extends Error {
-  override readonly name = "EffectFailed";
-  readonly code: FailureCode;
-
-  constructor(effect: string, code: FailureCode, detail: string) {
-    super(`${effect} failed (${code}): ${detail}`);
-    this.code = code;
-  }
-}
 
 /** Performs one effect and returns its answer; throws EffectFailed. */
 export function* ask(effect: (tag: string) => Effect): Task<Answer> {
@@ -49,41 +42,14 @@ export function* slice(): Task<void> {
   yield { kind: "slice" };
 }
 
+/** Waits for at least `delayMs`. */
+export function* pause(delayMs: number): Task<void> {
+  yield { kind: "pause", delayMs };
+}
+
 /** Waits for a signal; false when `timeoutMs` passed before. */
 export function* signalled(name: string, timeoutMs: number): Task<boolean> {
   return (yield { kind: "signal", name, timeoutMs }) === "signalled";
-}
-
-/** Waits. */
-export function* pause(delayMs: number): Task<void> {
-  yield { kind: "signal", name: "", timeoutMs: delayMs };
-}
-
-/** Reads the last message of a subject from the stream's leader. */
-export function* readLast(stream: string, subject: string): Task<StoredRecord | undefined> {
-  const answer = yield* ask((tag) => ({ kind: "read-last", tag, stream, subject }));
-  return answer.kind === "read" ? answer.record : undefined;
-}
-
-/** Reads the message at one sequence from the stream's leader. */
-export function* readAt(stream: string, sequence: number): Task<StoredRecord | undefined> {
-  const answer = yield* ask((tag) => ({ kind: "read-at", tag, stream, sequence }));
-  return answer.kind === "read" ? answer.record : undefined;
-}
-
-/** What a stream says of itself. */
-export interface StreamState {
-  readonly createdUnixNs: bigint;
-  readonly lastSequence: number;
-}
-
-/** Asks for a stream's creation time and last sequence. */
-export function* streamState(stream: string): Task<StreamState> {
-  const answer = yield* ask((tag) => ({ kind: "stream-info", tag, stream }));
-  if (answer.kind !== "stream-info") {
-    throw new TypeError(`stream-info was answered by ${answer.kind}`);
-  }
-  return answer;
 }
 
 function succeeded(resumed: Resumed): Answer {

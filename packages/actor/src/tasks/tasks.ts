@@ -1,10 +1,18 @@
-import type { Message } from "@ringwall/actor";
+import type { Message } from "../message.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Resumed, Task, Wait } from "./task.ts";
 
+/** How a task ended. */
+export type TaskOutcome<Result> =
+  | { readonly ok: true; readonly value: Result }
+  | { readonly ok: false; readonly error: unknown };
+
 interface Running {
   readonly id: number;
-  readonly task: Task<void>;
+  /** Goes on with the task; the next wait, or undefined when it has ended. */
+  readonly resume: (resumed: Resumed) => Wait | undefined;
+  /** Ends the task where it stands; its `finally` blocks run. */
+  readonly end: () => void;
   wait: Wait | undefined;
   /** Counts waits, so that a late answer to an earlier one is not taken for this one's. */
   turn: number;
@@ -20,32 +28,76 @@ export class Tasks {
   readonly #running = new Map<number, Running>();
   readonly #waiting = new Map<string, Set<Running>>();
   #last = 0;
+  #signals = 0;
 
   constructor(outbox: Outbox, name: string) {
     this.#outbox = outbox;
     this.#name = name;
   }
 
-  /** Starts a task and returns its id. What the task throws is thrown by the step. */
-  start(task: Task<void>): number {
+  /** Number of tasks that have not ended. */
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** A name of a signal that nobody else has. */
+  newSignal(): string {
+    this.#signals += 1;
+    return `own:${this.#signals}`;
+  }
+
+  /**
+   * Starts a task and returns its id. `done` hears of its end, perhaps before this returns; without
+   * it, what the task throws is thrown by the step.
+   */
+  start<Result>(task: Task<Result>, done?: (outcome: TaskOutcome<Result>) => void): number {
     this.#last += 1;
-    const running: Running = { id: this.#last, task, wait: undefined, turn: 0 };
+    const resume = (resumed: Resumed): Wait | undefined => {
+      let outcome: TaskOutcome<Result>;
+      try {
+        const next = task.next(resumed);
+        if (next.done !== true) {
+          return next.value;
+        }
+        outcome = { ok: true, value: next.value };
+      } catch (error) {
+        if (done === undefined) {
+          throw error;
+        }
+        outcome = { ok: false, error };
+      }
+      this.#running.delete(running.id);
+      done?.(outcome);
+      return undefined;
+    };
+    const end = () => {
+      // What the generator would return is not used: nobody waits for a dropped task.
+      Reflect.apply(task.return, task, []);
+    };
+    const running: Running = { id: this.#last, resume, end, wait: undefined, turn: 0 };
     this.#running.set(running.id, running);
+    // A generator's first resumption carries nothing.
     this.#go(running, "signalled");
     return running.id;
   }
 
-  /** Ends a task where it stands, its `finally` blocks included; unknown ids are fine. */
+  /**
+   * Ends a task where it stands, its `finally` blocks included; unknown ids are fine. Must not be
+   * called by the task itself.
+   */
   drop(id: number): void {
     const running = this.#running.get(id);
     if (running !== undefined) {
+      if (running.wait?.kind === "pause" || running.wait?.kind === "signal") {
+        this.#outbox.add({ kind: "cancel-timer", id: this.#tagOf(running) });
+      }
       this.#leave(running);
       this.#running.delete(id);
-      running.task.return();
+      running.end();
     }
   }
 
-  /** Forgets every task. */
+  /** Forgets every task; none of them runs on, not even its `finally` blocks. */
   dropAll(): void {
     this.#running.clear();
     this.#waiting.clear();
@@ -54,7 +106,7 @@ export class Tasks {
   /** Wakes every task that waits for the signal now. */
   signal(name: string): void {
     for (const running of [...(this.#waiting.get(name) ?? [])]) {
-      // One that was woken before it in this loop may have dropped it.
+      // One that was woken before it in this loop may have ended its wait.
       if (this.#waiting.get(name)?.has(running) === true) {
         this.#outbox.add({ kind: "cancel-timer", id: this.#tagOf(running) });
         this.#go(running, "signalled");
@@ -73,28 +125,25 @@ export class Tasks {
     if (running === undefined || running.turn !== Number(turn)) {
       return true;
     }
-    if ("tag" in message) {
-      // Parts of a chain answer too; only its end or a failure counts.
-      const partial = running.wait?.kind === "chain" && message.kind !== "again";
-      if (!partial || message.kind === "failed") {
-        this.#go(running, message);
-      }
-    } else if (message.kind === "timer") {
+    if (!("tag" in message)) {
       this.#go(running, "elapsed");
+    } else if (
+      // Parts of a chain answer too; only its end or a failure counts.
+      running.wait?.kind !== "chain" ||
+      message.kind === "again" ||
+      message.kind === "failed"
+    ) {
+      this.#go(running, message);
     }
     return true;
   }
 
   #go(running: Running, resumed: Resumed): void {
     this.#leave(running);
-    const next = running.task.next(resumed);
-    if (next.done === true) {
-      this.#running.delete(running.id);
-      return;
-    }
-    // A task may be dropped by what it did itself.
-    if (this.#running.has(running.id)) {
-      this.#wait(running, next.value);
+    const wait = running.resume(resumed);
+    // What a task does may end its whole set.
+    if (wait !== undefined && this.#running.has(running.id)) {
+      this.#wait(running, wait);
     }
   }
 
@@ -112,12 +161,13 @@ export class Tasks {
       case "slice":
         this.#outbox.add({ kind: "again", tag });
         break;
+      case "pause":
+        this.#outbox.add({ kind: "timer", id: tag, delayMs: wait.delayMs });
+        break;
       case "signal": {
         this.#outbox.add({ kind: "timer", id: tag, delayMs: wait.timeoutMs });
-        if (wait.name !== "") {
-          const waiting = this.#waiting.get(wait.name) ?? new Set();
-          this.#waiting.set(wait.name, waiting.add(running));
-        }
+        const waiting = this.#waiting.get(wait.name) ?? new Set();
+        this.#waiting.set(wait.name, waiting.add(running));
         break;
       }
     }

@@ -1,4 +1,4 @@
-import type { Effect } from "@ringwall/actor";
+import type { Effect } from "../effect.ts";
 
 /** Effects that never fail, so that nothing after them is at risk. */
 const CERTAIN: ReadonlySet<Effect["kind"]> = new Set([
@@ -30,12 +30,12 @@ export class Outbox {
     this.#effects.push({ kind: "fork", effects });
   }
 
-  /** Adds the effects of another reducer as they are. */
+  /** Adds the effects of another reducer as they are, in front of what comes later. */
   pass(effects: readonly Effect[]): void {
     this.#effects.push(...effects);
   }
 
-  /** Adds one to a counter. */
+  /** Adds to a counter. */
   count(name: string, labels: Readonly<Record<string, string>> = {}, by = 1): void {
     this.#effects.push({ kind: "count", name, by, labels });
   }

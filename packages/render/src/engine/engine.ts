@@ -251,7 +251,9 @@ export class Engine {
     const dirty = classes.takeDirty();
     const changed: PolicyClass[] = [];
     const pause = new Pause(RULES_PER_STEP);
-    for (const [index, policyClass] of dirty.entries()) {
+    let done = 0;
+    for (const policyClass of dirty) {
+      done += 1;
       if (!classes.isInhabited(policyClass)) {
         continue;
       }
@@ -259,7 +261,7 @@ export class Engine {
         changed.push(policyClass);
       }
       if (pause.isDue(1 + policyClass.list.rules.length)) {
-        this.#progress = { phase: "rendering", done: index + 1, total: dirty.length };
+        this.#progress = { phase: "rendering", done, total: dirty.length };
         yield;
       }
     }

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { Head } from "../../body-source.ts";
 import { type Refusal, refusalText } from "../../full/refusal.ts";
 import { ByteWriter } from "../store/byte-writer.ts";
+import { DigestTable } from "../store/digest-table.ts";
 import { Ids } from "../store/ids.ts";
 import type { Moment } from "../store/text-sets.ts";
 import { writeManifest } from "./manifest.ts";
@@ -11,6 +12,8 @@ import { type BodySets, refusalOf } from "./sizes.ts";
 /** Byte that a BodyManifest is hashed with. */
 const BODY_TYPE = 3;
 
+type RefusedHead = Extract<Head, { kind: "refused" }>;
+
 /**
  * Renders classes. Bytes are not kept: a manifest and the sets that it names are written again when
  * somebody asks for them, for what is in force and for what was before the present flush.
@@ -19,7 +22,10 @@ export class Bodies {
   readonly #sets: BodySets;
   readonly #writer = new ByteWriter();
   readonly #ids = new Ids();
-  readonly #known = new Map<string, KnownHead>();
+  readonly #known: (KnownHead | undefined)[] = [];
+  /** Ids of bodies by digest; the second table is of those with `weaker`. */
+  readonly #byDigest = [new DigestTable(), new DigestTable()] as const;
+  readonly #refused = new Map<string, KnownHead>();
   /** Heads that lost their last class; they live until the next flush, so that equal stays one. */
   #unheld: KnownHead[] = [];
   #flush = 1;
@@ -60,8 +66,8 @@ export class Bodies {
     this.#flush += 1;
     for (const known of this.#unheld) {
       known.former = undefined;
-      if (known.holder === undefined && this.#known.delete(keyOf(known.head))) {
-        this.#ids.give(known.id);
+      if (known.holder === undefined && this.#known[known.id] === known) {
+        this.#forget(known);
       }
     }
     this.#unheld = [];
@@ -104,8 +110,8 @@ export class Bodies {
 
   #find(digest: string): { policyClass: PolicyClass; moment: Moment } | undefined {
     let former: PolicyClass | undefined;
-    for (const weaker of [false, true]) {
-      const known = this.#known.get(bodyKey(digest, weaker));
+    for (const table of this.#byDigest) {
+      const known = this.#known[table.find(digest)];
       const policyClass = known?.holder;
       if (policyClass !== undefined) {
         // Its sets may have changed already in a flush that has not come to it.
@@ -120,27 +126,47 @@ export class Bodies {
     const { mode, weaker } = policyClass.mode;
     const refusal = refusalOf(policyClass, this.#sets);
     if (refusal !== undefined) {
-      return this.#intern(refusedHead(refusal, policyClass));
+      return this.#internRefused(refusal, policyClass);
     }
     this.#writer.byte(BODY_TYPE);
     writeManifest(policyClass, "now", this.#sets, this.#writer);
     const digest = hash("sha256", this.#writer.view(), "hex");
     this.#writer.reset();
-    return (
-      this.#known.get(bodyKey(digest, weaker)) ??
-      this.#intern({ kind: "body", digest, mode, weaker })
-    );
-  }
-
-  #intern(head: Head): KnownHead {
-    const key = keyOf(head);
-    let known = this.#known.get(key);
+    const table = this.#byDigest[weaker ? 1 : 0];
+    let known = this.#known[table.find(digest)];
     if (known === undefined) {
-      const id = this.#ids.take();
-      known = { id, head, holder: undefined, others: undefined, former: undefined };
-      this.#known.set(key, known);
+      known = this.#create({ kind: "body", digest, mode, weaker });
+      table.add(digest, known.id);
     }
     return known;
+  }
+
+  #internRefused(refusal: Refusal, { mode: { mode, weaker } }: PolicyClass): KnownHead {
+    const head: RefusedHead = { kind: "refused", reason: refusalText(refusal), mode, weaker };
+    const key = refusedKey(head);
+    let known = this.#refused.get(key);
+    if (known === undefined) {
+      known = this.#create(head);
+      this.#refused.set(key, known);
+    }
+    return known;
+  }
+
+  #create(head: Head): KnownHead {
+    const id = this.#ids.take();
+    const known = { id, head, holder: undefined, others: undefined, former: undefined };
+    this.#known[id] = known;
+    return known;
+  }
+
+  #forget({ id, head }: KnownHead): void {
+    if (head.kind === "body") {
+      this.#byDigest[head.weaker ? 1 : 0].remove(head.digest, id);
+    } else {
+      this.#refused.delete(refusedKey(head));
+    }
+    this.#known[id] = undefined;
+    this.#ids.give(id);
   }
 
   #letGo(known: KnownHead, policyClass: PolicyClass): void {
@@ -158,19 +184,8 @@ export class Bodies {
   }
 }
 
-function refusedHead(refusal: Refusal, { mode: { mode, weaker } }: PolicyClass): Head {
-  return { kind: "refused", reason: refusalText(refusal), mode, weaker };
-}
-
-/** A body's mode is part of its digest. */
-function bodyKey(digest: string, weaker: boolean): string {
-  return weaker ? `${digest} weaker` : digest;
-}
-
-function keyOf(head: Head): string {
-  return head.kind === "body"
-    ? bodyKey(head.digest, head.weaker)
-    : `refused ${head.mode} ${head.weaker} ${head.reason}`;
+function refusedKey({ mode, weaker, reason }: RefusedHead): string {
+  return `${mode} ${weaker} ${reason}`;
 }
 
 function toHex(binary: string): string {

@@ -54,6 +54,18 @@ function writeRule({ id, protocol, ports }: PlannedRule, peers: string, writer: 
 }
 
 function writeRoute(decision: Decision, moment: Moment, sets: BodySets, writer: ByteWriter): void {
+  if (moment === "before") {
+    encodeRoute(decision, moment, sets, writer);
+  } else if (decision.encoded === undefined) {
+    const start = writer.length;
+    encodeRoute(decision, moment, sets, writer);
+    decision.encoded = writer.copyFrom(start);
+  } else {
+    writer.fields(decision.encoded);
+  }
+}
+
+function encodeRoute(decision: Decision, moment: Moment, sets: BodySets, writer: ByteWriter): void {
   const { outbound, provenance, splits } = decision;
   const { v4, v6 } = moment === "now" ? decision.shown : decision.shownBefore;
   const begun = writer.begin(BODY.route);

@@ -2,7 +2,7 @@ import { above, type Refusal } from "../../full/refusal.ts";
 import { LIMITS } from "../../limits.ts";
 import type { PortSpan } from "../../ports.ts";
 import type { Decision } from "../routes/decisions.ts";
-import type { PlannedRule } from "../rules/ruleset.ts";
+import type { PlannedRule, Ruleset } from "../rules/ruleset.ts";
 import { textFieldBytes, varintBytes } from "../store/byte-writer.ts";
 import type { TextSets } from "../store/text-sets.ts";
 import type { PolicyClass } from "./policy-class.ts";
@@ -17,8 +17,61 @@ export interface BodySets {
 const FRAME_BYTES = 64;
 const PORT_BYTES = 16;
 
+/** Most that rules or routes take up, whatever their sets hold. */
+export interface FixedSize {
+  /** Sets that they name. */
+  readonly sets: number;
+  /** At least as many bytes as they have beside the texts of those sets. */
+  readonly bytes: number;
+}
+
+/** What every rule of some rulesets takes up, those with one id each for itself. */
+export function fixedSizeOfRules(rulesets: readonly Ruleset[]): FixedSize {
+  let sets = 0;
+  let bytes = FRAME_BYTES;
+  for (const { rules } of rulesets) {
+    sets += rules.length;
+    for (const { id, ports } of rules) {
+      bytes += id.length * 3 + ports.length * PORT_BYTES + FRAME_BYTES;
+    }
+  }
+  return { sets, bytes };
+}
+
+/** What routes take up. */
+export function fixedSizeOfRoutes(decisions: readonly Decision[]): FixedSize {
+  let sets = 0;
+  let bytes = 0;
+  for (const { outbound, provenance, splits } of decisions) {
+    sets += splits.length;
+    bytes += (outbound.length + provenance.length) * 3 + 2 * FRAME_BYTES;
+    for (const { key } of splits) {
+      bytes += key.length * 3 + FRAME_BYTES;
+    }
+  }
+  return { sets, bytes };
+}
+
 /** The first limit that a body breaks. Nothing is encoded for it. */
 export function refusalOf(policyClass: PolicyClass, sets: BodySets): Refusal | undefined {
+  return isFarBelow(policyClass, sets) ? undefined : firstRefusal(policyClass, sets);
+}
+
+/** True if no limit would be broken even if each set were the largest; looks at no rule or route. */
+function isFarBelow({ list, routes }: PolicyClass, { peers, endpoints }: BodySets): boolean {
+  const rules = list.fixedSize;
+  const splits = routes.fixedSize;
+  const bytes =
+    rules.bytes + splits.bytes + rules.sets * peers.mostBytes + splits.sets * endpoints.mostBytes;
+  return (
+    rules.sets <= LIMITS.rulesPerPolicy &&
+    peers.mostTexts <= LIMITS.peersPerRule &&
+    rules.sets * peers.mostTexts <= LIMITS.peersPerPolicy &&
+    bytes <= LIMITS.policyBytes
+  );
+}
+
+function firstRefusal(policyClass: PolicyClass, sets: BodySets): Refusal | undefined {
   const { rulesets } = policyClass.list;
   let count = 0;
   for (const { rules } of rulesets) {
@@ -48,14 +101,13 @@ export function refusalOf(policyClass: PolicyClass, sets: BodySets): Refusal | u
 
 /** At least as many bytes as the policy has. */
 function sizeBound({ list, routes }: PolicyClass, sets: BodySets): number {
-  let bytes = FRAME_BYTES;
-  for (const { id, ports, source } of list.rules) {
-    bytes += id.length * 3 + ports.length * PORT_BYTES + sets.peers.bytes(source) + FRAME_BYTES;
+  let bytes = list.fixedSize.bytes + routes.fixedSize.bytes;
+  for (const { source } of list.rules) {
+    bytes += sets.peers.bytes(source);
   }
-  for (const { outbound, provenance, splits } of routes.decisions) {
-    bytes += (outbound.length + provenance.length) * 3 + 2 * FRAME_BYTES;
-    for (const { key, bucket } of splits) {
-      bytes += key.length * 3 + sets.endpoints.bytes(bucket.set) + FRAME_BYTES;
+  for (const { splits } of routes.decisions) {
+    for (const { bucket } of splits) {
+      bytes += sets.endpoints.bytes(bucket.set);
     }
   }
   return bytes;

@@ -1,4 +1,5 @@
 import { effectiveSplits, routeName, type Selection } from "@ringwall/routes";
+import { type FixedSize, fixedSizeOfRoutes } from "../bodies/sizes.ts";
 import { Column } from "../store/column.ts";
 import { Ids } from "../store/ids.ts";
 import { Links } from "../store/links.ts";
@@ -30,12 +31,15 @@ export interface Decision {
   shown: ShownAddresses;
   /** What was shown before the present flush. */
   shownBefore: ShownAddresses;
+  /** The route as a field of a BodyManifest; undefined until one was written as it is now. */
+  encoded: Uint8Array | undefined;
 }
 
 /** Decisions of one or more callers, in byte order of their outbounds. Equal ones are one object. */
 export interface RouteList {
   readonly index: number;
   readonly decisions: readonly Decision[];
+  readonly fixedSize: FixedSize;
 }
 
 interface Entry extends Decision {
@@ -89,6 +93,7 @@ export class Decisions {
       })),
       shown: NOTHING_SHOWN,
       shownBefore: NOTHING_SHOWN,
+      encoded: undefined,
       references: 0,
     };
     this.#byKey.set(key, entry);
@@ -112,7 +117,7 @@ export class Decisions {
     const index = this.#lists.intern(decisions.map((decision) => decision.index));
     let list = this.#listObjects[index];
     if (this.#lists.created || list === undefined) {
-      list = { index, decisions };
+      list = { index, decisions, fixedSize: fixedSizeOfRoutes(decisions) };
       this.#listObjects[index] = list;
       this.#listReferences.put(index, 0);
       for (const decision of decisions) {
@@ -162,7 +167,9 @@ export class Decisions {
     }
     this.#dirty = new Set();
     const lists = new Set<number>();
-    for (const { index } of changed) {
+    for (const entry of changed) {
+      const { index } = entry;
+      entry.encoded = undefined;
       for (let at = this.#byDecision.countOfLeft(index) - 1; at >= 0; at--) {
         lists.add(this.#byDecision.rightAt(index, at));
       }

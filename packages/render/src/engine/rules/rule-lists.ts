@@ -1,4 +1,5 @@
 import { compareBytes } from "@ringwall/labels";
+import { type FixedSize, fixedSizeOfRules } from "../bodies/sizes.ts";
 import type { LabelIndex } from "../labels/label-index.ts";
 import type { PeerSets } from "../peers/peer-sets.ts";
 import { Column } from "../store/column.ts";
@@ -15,6 +16,7 @@ export interface RuleList {
   readonly rulesets: readonly Ruleset[];
   /** Their rules by id in byte order, each id once. */
   readonly rules: readonly PlannedRule[];
+  readonly fixedSize: FixedSize;
 }
 
 /** Finds the rule list of each label set and knows in which lists a ruleset is. */
@@ -30,7 +32,7 @@ export class RuleLists {
   readonly #byRuleset = new Links();
   /** List of each label set, + 1; 0 if it was not asked for since it changed. */
   readonly #ofSet = new Column();
-  #indexes: Int32Array = new Int32Array(64);
+  #indexes = new Int32Array(64);
 
   constructor(labels: LabelIndex, book: RuleBook, peers: PeerSets) {
     this.#labels = labels;
@@ -124,7 +126,12 @@ export class RuleLists {
     if (rulesets.length > 1) {
       rulesets.sort((a, b) => compareBytes(a.spec.name, b.spec.name));
     }
-    const list = { index, rulesets, rules: joinRules(rulesets) };
+    const list: RuleList = {
+      index,
+      rulesets,
+      rules: joinRules(rulesets),
+      fixedSize: fixedSizeOfRules(rulesets),
+    };
     this.#lists[index] = list;
     this.#references.put(index, 0);
     for (const ruleset of rulesets) {

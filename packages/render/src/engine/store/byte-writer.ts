@@ -84,6 +84,25 @@ export class ByteWriter {
     this.#at = at;
   }
 
+  /** Bytes that are fields already. */
+  fields(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  /** Number of bytes written so far. */
+  get length(): number {
+    return this.#at;
+  }
+
+  /** A copy of what was written from a place on; small ones share memory. */
+  copyFrom(start: number): Uint8Array<ArrayBuffer> {
+    const copy = Buffer.allocUnsafe(this.#at - start);
+    copy.set(this.#bytes.subarray(start, this.#at));
+    return copy;
+  }
+
   /** Begins a message field. What is written until `end` is its content. */
   begin(tag: number): number {
     this.#reserve(NUMBER_BYTES);

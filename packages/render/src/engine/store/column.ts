@@ -4,7 +4,7 @@ const INITIAL_LENGTH = 64;
 
 /** A growing column of 32-bit integers, one for each id. What was never put reads as 0. */
 export class Column {
-  #values: Int32Array = new Int32Array(INITIAL_LENGTH);
+  #values = new Int32Array(INITIAL_LENGTH);
 
   at(index: number): number {
     return this.#values[index] ?? 0;

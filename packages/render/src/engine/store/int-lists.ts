@@ -13,10 +13,10 @@ const ROOMS = 31;
  * was never written is empty. Room is a power of two and is used again once a list let go of it.
  */
 export class IntLists {
-  #items: Int32Array = new Int32Array(INITIAL_LENGTH);
+  #items = new Int32Array(INITIAL_LENGTH);
   #end = 0;
   /** Heads side by side, so that a list costs one cache line before its items. */
-  #heads: Int32Array = new Int32Array(HEAD * 64);
+  #heads = new Int32Array(HEAD * 64);
   /** First free place of each power of two; the next one stands in its first item. */
   readonly #free = new Int32Array(ROOMS).fill(NONE);
 
@@ -138,7 +138,7 @@ export class IntLists {
       this.#release(before, room);
     }
     this.#heads[head + START] = start;
-    this.#heads[head + ROOM] = 2 ** power;
+    this.#heads[head + ROOM] = 1 << power;
   }
 
   #take(power: number): number {
@@ -148,7 +148,7 @@ export class IntLists {
       return free;
     }
     const start = this.#end;
-    this.#end += 2 ** power;
+    this.#end += 1 << power;
     if (this.#end > this.#items.length) {
       this.#items = grown(this.#items, this.#end);
     }
@@ -162,9 +162,12 @@ export class IntLists {
   }
 }
 
-/** The same values with room for at least so many. */
-export function grown(values: Int32Array, needed: number): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(Math.max(needed, Math.ceil(values.length * 1.5)));
-  larger.set(values);
-  return larger;
+/**
+ * The same values with room for at least so many. The memory moves over: nothing may still read the
+ * array that is given, and what is left behind is free at once instead of waiting for a collection,
+ * which hundreds of megabytes of it would bring about.
+ */
+export function grown(values: Int32Array<ArrayBuffer>, needed: number): Int32Array<ArrayBuffer> {
+  const length = Math.max(needed, Math.ceil(values.length * 1.5));
+  return new Int32Array(values.buffer.transfer(length * Int32Array.BYTES_PER_ELEMENT));
 }

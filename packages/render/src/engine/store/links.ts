@@ -12,7 +12,7 @@ const RIGHT_PLACE = 3;
  * time, however many links either side has. The same two ids may be linked more than once.
  */
 export class Links {
-  #links: Int32Array = new Int32Array(LINK * 64);
+  #links = new Int32Array(LINK * 64);
   readonly #ofLeft = new IntLists();
   readonly #ofRight = new IntLists();
   readonly #free: number[] = [];

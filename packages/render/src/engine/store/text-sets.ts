@@ -45,6 +45,8 @@ export class TextSets {
   readonly #changes = new Map<number, SetChange>();
   readonly #byDigest = new DigestHolders();
   readonly #beforeByDigest = new Map<string, number>();
+  #mostTexts = 0;
+  #mostBytes = 0;
 
   constructor({ type, texts, writer }: TextSetsOptions) {
     this.#type = type;
@@ -54,6 +56,16 @@ export class TextSets {
 
   size(set: number): number {
     return this.#lists.length(set);
+  }
+
+  /** No set has more texts than this, nor ever had. */
+  get mostTexts(): number {
+    return this.#mostTexts;
+  }
+
+  /** No set has more bytes as a message than this, nor ever had. */
+  get mostBytes(): number {
+    return this.#mostBytes;
   }
 
   /** Bytes of the set as a message. */
@@ -97,13 +109,13 @@ export class TextSets {
   /** Fills a set that is empty with texts in byte order. */
   fill(set: number, texts: ArrayLike<number>, length = texts.length): void {
     this.#lists.fill(set, texts, length);
-    this.#bytes[set] = this.#sum(texts, length);
+    this.#putBytes(set, this.#sum(texts, length));
   }
 
   /** Appends a text that is above all others to a set that is being filled. */
   append(set: number, text: number): void {
     this.#lists.push(set, text);
-    this.#bytes[set] = (this.#bytes[set] ?? 0) + this.#texts.fieldBytes(text);
+    this.#putBytes(set, this.bytes(set) + this.#texts.fieldBytes(text));
   }
 
   /** The last text of a set; undefined if it is empty. */
@@ -115,18 +127,18 @@ export class TextSets {
   /** Adds texts that are not in the set and removes texts that are, both in any order. */
   change(set: number, added: number[], removed: number[]): void {
     this.#remember(set, this.#sort(added), this.#sort(removed));
-    this.#bytes[set] =
-      this.bytes(set) + this.#sum(added, added.length) - this.#sum(removed, removed.length);
     if (added.length + removed.length > SINGLE_CHANGES) {
       this.#lists.fill(set, this.#merge(this.#lists.toArray(set), added, removed));
-      return;
+    } else {
+      for (const text of removed) {
+        this.#lists.remove(set, this.find(set, text));
+      }
+      for (const text of added) {
+        this.#lists.insert(set, -1 - this.find(set, text), text);
+      }
     }
-    for (const text of removed) {
-      this.#lists.remove(set, this.find(set, text));
-    }
-    for (const text of added) {
-      this.#lists.insert(set, -1 - this.find(set, text), text);
-    }
+    const difference = this.#sum(added, added.length) - this.#sum(removed, removed.length);
+    this.#putBytes(set, this.bytes(set) + difference);
   }
 
   /** Replaces a set by texts in byte order; true if that made a difference. */
@@ -207,6 +219,13 @@ export class TextSets {
   settle(): void {
     this.#changes.clear();
     this.#beforeByDigest.clear();
+  }
+
+  /** Called after each change of a set. */
+  #putBytes(set: number, bytes: number): void {
+    this.#bytes[set] = bytes;
+    this.#mostBytes = Math.max(this.#mostBytes, bytes);
+    this.#mostTexts = Math.max(this.#mostTexts, this.#lists.length(set));
   }
 
   #remember(set: number, added: number[], removed: number[]): void {

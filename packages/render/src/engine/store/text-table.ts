@@ -185,15 +185,12 @@ export class TextTable {
 
   #grow(): void {
     const room = Math.ceil(this.#high.length * 1.5);
-    const high = new Float64Array(room);
-    const low = new Float64Array(room);
-    const bytes = new Uint8Array(room * STRIDE);
-    high.set(this.#high);
-    low.set(this.#low);
-    bytes.set(this.#bytes);
-    this.#high = high;
-    this.#low = low;
-    this.#bytes = bytes;
+    // The memory moves over, as in `grown`.
+    this.#high = new Float64Array(
+      this.#high.buffer.transfer(room * Float64Array.BYTES_PER_ELEMENT),
+    );
+    this.#low = new Float64Array(this.#low.buffer.transfer(room * Float64Array.BYTES_PER_ELEMENT));
+    this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(room * STRIDE));
   }
 
   #homeOf(id: number): number {

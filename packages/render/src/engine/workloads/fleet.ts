@@ -56,7 +56,7 @@ export class Fleet {
   readonly #addresses = new IntLists();
   /** First holder of an address, + 1; further ones. */
   readonly #holder = new Column();
-  #scratch: Int32Array = new Int32Array(16);
+  #scratch = new Int32Array(16);
   /** The scratch's first value, since nearly every workload has one address. */
   #one = this.#scratch.subarray(0, 1);
   readonly #moreHolders = new Map<number, number[]>();

@@ -42,6 +42,7 @@ describe("ringwall", () => {
     [["mode", "a=", "enforced"], "selector"],
     [["topology", "diff", "--replicas", "2"], "1, 3 or 5"],
     [["dev", "--port", "70000"], "port"],
+    [["pull", "--repo", "/nowhere", "--gateway", "../x", "--env", "prod"], "no name of a folder"],
   ])("ends %j with code 2 and says what is possible", async (argv, hint) => {
     const { code, stdout, stderr } = await ringwall(argv);
     expect(code).toBe(2);

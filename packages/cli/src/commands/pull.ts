@@ -92,7 +92,11 @@ async function targetOf(
   if (place !== undefined) return { target: place.target, isNew: false };
   const gateway = options.gateway ?? "";
   if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(gateway)) {
-    throw new CliError("usage", `${options.repo} has no targets/${environment}.yaml`, {
+    const message =
+      options.gateway === undefined
+        ? `${options.repo} has no targets/${environment}.yaml`
+        : `--gateway "${gateway}" is no name of a folder: letters, digits, _ . and -`;
+    throw new CliError("usage", message, {
       hint: "begin with --gateway NAME: the folder below gateways/ that is written",
     });
   }

@@ -15,7 +15,7 @@ import { dirname } from "node:path";
 import { DeclaredError } from "../errors.ts";
 import type { Content } from "../tree/content.ts";
 import { parentOf } from "../tree/path.ts";
-import { systemCode, transportError } from "./fs-errors.ts";
+import { systemCode, transportError, writeError } from "./fs-errors.ts";
 
 /** A folder that is replaced as a whole, and where the work on it is done. */
 export interface SwappedFolder {
@@ -74,7 +74,9 @@ export async function replaceFolder(
   replacement: Replacement,
 ): Promise<void> {
   const observe = replacement.observe ?? (() => undefined);
-  await mkdir(dirname(folder.beside), { recursive: true });
+  await mkdir(dirname(folder.beside), { recursive: true }).catch((error: unknown) => {
+    throw writeError(folder.target, error);
+  });
   await takeLock(nameOf.lock(folder));
   try {
     observe("locked");
@@ -88,7 +90,7 @@ export async function replaceFolder(
     observe("cleaned");
   } catch (error) {
     await rm(nameOf.new(folder), { recursive: true, force: true });
-    throw transportError(folder.target, error);
+    throw writeError(folder.target, error);
   } finally {
     await rm(nameOf.lock(folder), { force: true });
   }
@@ -119,7 +121,7 @@ async function takeLock(path: string): Promise<void> {
     }
     throw new DeclaredError("transport", `${path} can't be taken; another process was faster`);
   } catch (error) {
-    throw transportError(path, error);
+    throw writeError(path, error);
   } finally {
     await rm(own, { force: true });
   }

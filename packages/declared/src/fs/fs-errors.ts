@@ -17,8 +17,21 @@ export function transportError(path: string, error: unknown): DeclaredError {
     ENOENT: "is gone; it changed while it was read",
     ENOSPC: "no space left",
     EXDEV: "is on another file system",
+    ENOTDIR: "a part of the path is a file and no folder",
+    EISDIR: "is a folder",
+    EROFS: "the file system is read-only",
   };
   const reason = code === undefined ? undefined : (known[code] ?? code);
   const message = error instanceof Error ? error.message : String(error);
   return new DeclaredError("transport", `${path}: ${reason ?? message}`);
+}
+
+/**
+ * The same for a write, where ENOENT has another meaning: it is also what making a folder on a
+ * read-only file system ends with.
+ */
+export function writeError(path: string, error: unknown): DeclaredError {
+  if (systemCode(error) !== "ENOENT") return transportError(path, error);
+  const why = "the folder above it is gone, or the file system is read-only";
+  return new DeclaredError("transport", `${path}: can't be written: ${why}`);
 }

@@ -12,7 +12,7 @@ import {
   type SwapStep,
   syncFolder,
 } from "./folder-swap.ts";
-import { systemCode, transportError } from "./fs-errors.ts";
+import { systemCode, transportError, writeError } from "./fs-errors.ts";
 import { readContentIfAny, readFolder } from "./read-folder.ts";
 
 /** A declared tree in a folder, for one environment. */
@@ -166,6 +166,6 @@ async function writeTargetFile(
     await rename(`${path}.new`, path);
     await syncFolder(`${root}/targets`);
   } catch (error) {
-    throw transportError(path, error);
+    throw writeError(path, error);
   }
 }

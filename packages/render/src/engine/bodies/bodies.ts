@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import type { Head } from "../../body-source.ts";
 import { type Refusal, refusalText } from "../../full/refusal.ts";
 import { ByteWriter } from "../store/byte-writer.ts";
-import { DigestTable } from "../store/digest-table.ts";
 import { Ids } from "../store/ids.ts";
+import { TextIds } from "../store/text-ids.ts";
 import type { Moment } from "../store/text-sets.ts";
 import { writeManifest } from "./manifest.ts";
 import type { KnownHead, PolicyClass } from "./policy-class.ts";
@@ -11,6 +11,8 @@ import { type BodySets, refusalOf } from "./sizes.ts";
 
 /** Byte that a BodyManifest is hashed with. */
 const BODY_TYPE = 3;
+/** Hexadecimal digits of a digest that are 32 bits of hash. */
+const DIGITS_HASHED = 8;
 
 type RefusedHead = Extract<Head, { kind: "refused" }>;
 
@@ -24,7 +26,7 @@ export class Bodies {
   readonly #ids = new Ids();
   readonly #known: (KnownHead | undefined)[] = [];
   /** Ids of bodies by digest; the second table is of those with `weaker`. */
-  readonly #byDigest = [new DigestTable(), new DigestTable()] as const;
+  readonly #byDigest = [this.#digestIds(), this.#digestIds()] as const;
   readonly #refused = new Map<string, KnownHead>();
   /** Heads that lost their last class; they live until the next flush, so that equal stays one. */
   #unheld: KnownHead[] = [];
@@ -139,6 +141,16 @@ export class Bodies {
       table.add(digest, known.id);
     }
     return known;
+  }
+
+  #digestIds(): TextIds {
+    return new TextIds({
+      textOf: (id) => {
+        const head = this.#known[id]?.head;
+        return head?.kind === "body" ? head.digest : undefined;
+      },
+      hashed: DIGITS_HASHED,
+    });
   }
 
   #internRefused(refusal: Refusal, { mode: { mode, weaker } }: PolicyClass): KnownHead {

@@ -1,5 +1,7 @@
+import { LIMITS } from "../../limits.ts";
 import { Column } from "../store/column.ts";
 import { Ids } from "../store/ids.ts";
+import { TextIds } from "../store/text-ids.ts";
 
 /** Interns labels: each key with one of its values is a small integer. */
 export class LabelPairs {
@@ -7,7 +9,7 @@ export class LabelPairs {
   readonly #references = new Column();
   readonly #keys: string[] = [];
   readonly #values: string[] = [];
-  readonly #byKey = new Map<string, Map<string, number>>();
+  readonly #byKey = new Map<string, TextIds>();
 
   key(pair: number): string {
     return this.#keys[pair] ?? "";
@@ -21,16 +23,19 @@ export class LabelPairs {
   intern(key: string, value: string): number {
     let byValue = this.#byKey.get(key);
     if (byValue === undefined) {
-      byValue = new Map();
+      byValue = new TextIds({
+        textOf: (pair) => this.#values[pair],
+        hashed: LIMITS.labelBytes,
+      });
       this.#byKey.set(key, byValue);
     }
-    let pair = byValue.get(value);
-    if (pair === undefined) {
+    let pair = byValue.find(value);
+    if (pair < 0) {
       pair = this.#ids.take();
       this.#keys[pair] = key;
       this.#values[pair] = value;
       this.#references.put(pair, 0);
-      byValue.set(value, pair);
+      byValue.add(value, pair);
     }
     return pair;
   }
@@ -54,7 +59,7 @@ export class LabelPairs {
   forget(pair: number): void {
     const key = this.key(pair);
     const byValue = this.#byKey.get(key);
-    byValue?.delete(this.value(pair));
+    byValue?.remove(this.value(pair), pair);
     if (byValue?.size === 0) {
       this.#byKey.delete(key);
     }

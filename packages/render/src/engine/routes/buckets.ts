@@ -4,7 +4,7 @@ import type { ByteWriter } from "../store/byte-writer.ts";
 import { Ids } from "../store/ids.ts";
 import { TextSets } from "../store/text-sets.ts";
 import type { TextTable } from "../store/text-table.ts";
-import type { Serving } from "../workloads/fleet.ts";
+import type { Serving } from "../workloads/serving.ts";
 import { isIpv6Endpoint, readServed } from "./served.ts";
 
 /** Endpoints that one set of tags leads to. */

@@ -2,7 +2,7 @@ import { rowProblem } from "@ringwall/endpointmeta";
 import { normalizeCidr } from "@ringwall/rendered";
 import { PortClass } from "@ringwall/wire";
 import type { RowSpec } from "../../model.ts";
-import type { Serving } from "../workloads/fleet.ts";
+import type { Serving } from "../workloads/serving.ts";
 
 /** One row as routes may lead to it. */
 export interface ServedRow {

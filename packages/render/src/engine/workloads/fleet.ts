@@ -1,23 +1,16 @@
 import { compareBytes } from "@ringwall/labels";
-import type { RowSpec, WorkloadSpec } from "../../model.ts";
+import type { WorkloadSpec } from "../../model.ts";
 import type { LabelIndex } from "../labels/label-index.ts";
 import { Column } from "../store/column.ts";
 import { Ids } from "../store/ids.ts";
 import { grown, IntLists } from "../store/int-lists.ts";
 import { Interned } from "../store/interned.ts";
-import { sameValue } from "../store/same-value.ts";
+import { TextIds } from "../store/text-ids.ts";
 import type { TextTable } from "../store/text-table.ts";
 import { type CallerRow, callerRows } from "./callers.ts";
 import { Cells, NO_CELL } from "./cells.ts";
 import type { Inventory } from "./inventory.ts";
-
-/** What a workload serves, as it was reported. */
-export interface Serving {
-  readonly rows: readonly RowSpec[];
-  readonly addresses: readonly string[];
-  /** False while it must not be an endpoint. */
-  readonly live: boolean;
-}
+import { type Serving, sameServing, servingOf } from "./serving.ts";
 
 /** Hears of workloads that come, go and change. */
 export interface FleetSinks {
@@ -35,6 +28,10 @@ export interface FleetSinks {
 
 const NO_TEXTS = new Int32Array(0);
 const NO_OUTBOUNDS = 0;
+/** What is found for a name that no workload has. */
+const NO_WORKLOAD = -1;
+/** Most characters of a workload's id. */
+const ID_LENGTH = 64;
 
 /** Every workload as rendering needs it: its cell, its addresses, what it serves. */
 export class Fleet {
@@ -45,7 +42,10 @@ export class Fleet {
   readonly #sinks: FleetSinks;
   readonly #ids = new Ids();
   readonly #names: string[] = [];
-  readonly #byName = new Map<string, number>();
+  readonly #byName = new TextIds({
+    textOf: (workload) => this.#names[workload],
+    hashed: ID_LENGTH,
+  });
   /** Workloads that left since the last `sweep`; one that returns has its number again. */
   readonly #departed = new Map<string, number>();
   /** Set of source labels. */
@@ -120,11 +120,12 @@ export class Fleet {
 
   /** Adds or replaces a workload. */
   put(spec: WorkloadSpec): void {
-    const known = this.#byName.get(spec.id);
-    const workload = known ?? this.#create(spec.id);
-    const before = known === undefined ? -1 : this.setOf(workload);
+    const known = this.#byName.find(spec.id);
+    const isNew = known === NO_WORKLOAD;
+    const workload = isNew ? this.#create(spec.id) : known;
+    const before = isNew ? -1 : this.setOf(workload);
     const source = this.#labels.holdSet(spec.labels);
-    if (known !== undefined) {
+    if (!isNew) {
       this.#labels.releaseSet(this.#source.at(workload));
     }
     this.#source.put(workload, source);
@@ -145,8 +146,8 @@ export class Fleet {
 
   /** Removes a workload; an unknown one is fine. */
   remove(name: string): void {
-    const workload = this.#byName.get(name);
-    if (workload === undefined) {
+    const workload = this.#byName.find(name);
+    if (workload === NO_WORKLOAD) {
       return;
     }
     const set = this.setOf(workload);
@@ -159,7 +160,7 @@ export class Fleet {
     this.cells.take(workload);
     this.#labels.releaseSet(this.#source.at(workload));
     this.#outbounds.release(this.#outboundsOf.at(workload));
-    this.#byName.delete(name);
+    this.#byName.remove(name, workload);
     this.#departed.set(name, workload);
   }
 
@@ -177,8 +178,8 @@ export class Fleet {
     const { workloads, sets } = this.#inventory.takeTouched();
     let done = 0;
     for (const name of workloads) {
-      const workload = this.#byName.get(name);
-      if (workload !== undefined) {
+      const workload = this.#byName.find(name);
+      if (workload !== NO_WORKLOAD) {
         this.#replace(workload);
       }
       done += 1;
@@ -243,10 +244,13 @@ export class Fleet {
   }
 
   #create(name: string): number {
-    const workload = this.#departed.get(name) ?? this.#ids.take();
-    this.#departed.delete(name);
+    const departed = this.#departed.size === 0 ? undefined : this.#departed.get(name);
+    const workload = departed ?? this.#ids.take();
+    if (departed !== undefined) {
+      this.#departed.delete(name);
+    }
     this.#names[workload] = name;
-    this.#byName.set(name, workload);
+    this.#byName.add(name, workload);
     this.#outboundsOf.put(workload, NO_OUTBOUNDS);
     this.#outbounds.keep(NO_OUTBOUNDS);
     this.cells.create(workload);
@@ -388,20 +392,4 @@ export class Fleet {
       this.#moreHolders.delete(text);
     }
   }
-}
-
-function servingOf({ rows, addresses, presence }: WorkloadSpec): Serving | undefined {
-  return rows.length === 0 ? undefined : { rows, addresses, live: presence === "live" };
-}
-
-function sameServing(a: Serving | undefined, b: Serving | undefined): boolean {
-  if (a === undefined || b === undefined) {
-    return a === b;
-  }
-  return (
-    a.live === b.live &&
-    a.addresses.length === b.addresses.length &&
-    a.addresses.every((address, index) => address === b.addresses[index]) &&
-    sameValue(a.rows, b.rows)
-  );
 }

@@ -1,50 +1,67 @@
-const INITIAL_SLOTS = 256;
-/** A slot's two numbers side by side: the id + 1, or 0 if it is free, and the hash of its digest. */
+const INITIAL_SLOTS = 16;
+/** A slot's two numbers side by side: the id + 1, or 0 if it is free, and the hash of its text. */
 const SLOT = 2;
 const HELD = 0;
 const HASH = 1;
-/** Characters of a digest that are enough of a hash: 32 bits of hexadecimal digits. */
-const HASHED = 8;
+
+/** What `TextIds` is made with. */
+export interface TextIdsOptions {
+  /** The text of an id that was added. */
+  readonly textOf: (id: number) => string | undefined;
+  /** Characters that are hashed: so many of the first ones tell nearly all texts apart. */
+  readonly hashed: number;
+}
 
 /**
- * Finds small integers by digest, each digest once. Unlike a map it makes no garbage: a flush replaces
- * thousands of digests, and the tables that a map leaves behind keep each other's entries alive.
+ * Finds small integers by text. Where a map reads several places in memory for each text, this reads
+ * one; and it makes no garbage, while the tables that a map discards keep each other's entries alive.
  */
-export class DigestTable {
-  readonly #digests: string[] = [];
+export class TextIds {
+  readonly #textOf: (id: number) => string | undefined;
+  readonly #hashed: number;
   /** Open addressing with linear probing. */
   #slots = new Int32Array(INITIAL_SLOTS * SLOT);
   #size = 0;
 
-  /** The id of a digest; -1 if there is none. */
-  find(digest: string): number {
-    const hash = hashOf(digest);
+  constructor({ textOf, hashed }: TextIdsOptions) {
+    this.#textOf = textOf;
+    this.#hashed = hashed;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The id of a text; -1 if there is none. */
+  find(text: string): number {
+    const hash = hashOf(text, this.#hashed);
     for (let slot = this.#home(hash); ; slot = this.#after(slot)) {
       const id = (this.#slots[slot + HELD] ?? 0) - 1;
-      if (id < 0 || (this.#slots[slot + HASH] === hash && this.#digests[id] === digest)) {
+      if (id < 0 || (this.#slots[slot + HASH] === hash && this.#textOf(id) === text)) {
         return id;
       }
     }
   }
 
-  /** Adds a digest that is not there, under an id that no other one has. */
-  add(digest: string, id: number): void {
-    this.#digests[id] = digest;
-    this.#put(id, hashOf(digest));
+  /** Adds a text that is not there, under an id that no other one has. */
+  add(text: string, id: number): void {
+    this.#put(id, hashOf(text, this.#hashed));
     this.#size += 1;
     if (this.#size * 2 * SLOT > this.#slots.length) {
       this.#grow();
     }
   }
 
-  /** Forgets a digest that is there under an id. */
-  remove(digest: string, id: number): void {
-    let slot = this.#home(hashOf(digest));
+  /** Forgets a text that is there under an id. */
+  remove(text: string, id: number): void {
+    let slot = this.#home(hashOf(text, this.#hashed));
     while (this.#slots[slot + HELD] !== id + 1) {
+      if (this.#slots[slot + HELD] === 0) {
+        throw new Error(`no text ${JSON.stringify(text)} with id ${id} to forget`);
+      }
       slot = this.#after(slot);
     }
     this.#closeGap(slot);
-    this.#digests[id] = "";
     this.#size -= 1;
   }
 
@@ -95,10 +112,11 @@ export class DigestTable {
 }
 
 /** Below 2^30, so that a slot's place is a small integer. */
-function hashOf(digest: string): number {
-  let hash = 0;
-  for (let index = 0; index < HASHED; index++) {
-    hash = Math.imul(hash ^ digest.charCodeAt(index), 0x85ebca6b);
+function hashOf(text: string, hashed: number): number {
+  const length = Math.min(text.length, hashed);
+  let hash = length;
+  for (let index = 0; index < length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x85ebca6b);
     hash ^= hash >>> 13;
   }
   return hash & 0x3fff_ffff;

@@ -231,6 +231,7 @@ export class Gateway implements ServiceReducer {
     if (id === SWEEP_TIMER) {
       out.add({ kind: "timer", id: SWEEP_TIMER, delayMs: this.#sweepMs });
       this.#sweep.run(this.#moment);
+      this.#logs.lookAgain(this.#moment);
       this.#care();
       this.#writePages();
     } else if (id === TRANSFER_TIMER) {

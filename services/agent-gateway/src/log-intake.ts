@@ -10,12 +10,16 @@ import { toHex } from "./wire/hex.ts";
 
 const NO_BYTES = new Uint8Array();
 
+/** Pause before the beginning of an epoch, which a checkpoint may have by then, is looked for again. */
+const LOOK_AGAIN_MS = 5000;
+
 /** Takes what the logs say, and puts the sessions that it concerns in line. */
 export class LogIntake {
   readonly #parts: GatewayParts;
   readonly #line: Line;
   /** Epochs whose beginning was looked for from the start of the log, by partition. */
   readonly #lookedFor = new Map<number, bigint>();
+  #lookedMs = 0;
 
   constructor(parts: GatewayParts, line: Line) {
     this.#parts = parts;
@@ -77,8 +81,7 @@ export class LogIntake {
     if (partition.unreadEpoch > (this.#lookedFor.get(index) ?? 0n)) {
       // The log went back and grew again beneath what a checkpoint covers.
       this.#lookedFor.set(index, partition.unreadEpoch);
-      this.#parts.loader.readWhole();
-      this.lost("versions", `the beginning of epoch ${partition.unreadEpoch} was not read`, moment);
+      this.#readWhole(partition.unreadEpoch, moment);
       return;
     }
     ground.name(groundKey(index), partition.inputs, moment.monotonicMs);
@@ -150,6 +153,22 @@ export class LogIntake {
     this.nameAll(moment);
     ground.recheck();
     this.#line.addBlocked();
+  }
+
+  /** Reads VERSIONS again while the beginning of an epoch is neither in the log nor in a checkpoint. */
+  lookAgain(moment: Moment): void {
+    const { loader, partitions } = this.#parts;
+    const partition = partitions.find(({ unreadEpoch }) => unreadEpoch > 0n);
+    const waitedMs = moment.monotonicMs - this.#lookedMs;
+    if (partition !== undefined && loader.isDone && waitedMs >= LOOK_AGAIN_MS) {
+      this.#readWhole(partition.unreadEpoch, moment);
+    }
+  }
+
+  #readWhole(epoch: bigint, moment: Moment): void {
+    this.#lookedMs = moment.monotonicMs;
+    this.#parts.loader.readWhole();
+    this.lost("versions", `the beginning of epoch ${epoch} was not read`, moment);
   }
 
   /** A log is another one or went back: what was read of it goes, and it is read again. */

@@ -88,4 +88,25 @@ describe("a gateway whose log went back to an older copy", () => {
     bench.hello();
     expect(bench.push()).toMatchObject({ epoch: 6n, headVersion: 3n });
   });
+
+  it("looks again for the beginning of an epoch until a checkpoint has it", () => {
+    const bench = Bench.ready();
+    for (const entry of stored("rw", A)) bench.feed(entry);
+    const later = () =>
+      bench.feed(advance("rw", "web-1", undefined, { version: 4, policy: A }, { epoch: 6n }));
+    later();
+    readAgain(bench, 40);
+    later();
+    bench.step({ kind: "caught-up", reader: "versions", sequence: 40 });
+    bench.effects = [];
+    bench.wait(3000);
+    expect(bench.all("unfollow")).toEqual([]);
+    bench.wait(2000);
+    expect(bench.all("unfollow")).toMatchObject([{ reader: "versions" }]);
+    const heads = [{ workload: "web-1", version: 3n, digest: fromHex(bodyDigest(A)) }];
+    readAgain(bench, 40, { epoch: 6n, streamCreatedUnixNs: 7n, coveredSequence: 30n, heads });
+    bench.step({ kind: "caught-up", reader: "versions", sequence: 40 });
+    bench.hello();
+    expect(bench.push()).toMatchObject({ epoch: 6n, headVersion: 3n });
+  });
 });

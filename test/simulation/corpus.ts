@@ -10,14 +10,22 @@ const FOUND_FAULTS: readonly number[] = [
   1, 5, 16, 21, 24, 30, 43, 74, 83, 95, 104, 140, 153, 198, 216, 235, 242, 249, 332, 369,
 ];
 
-/** Seeds that found one late in a long schedule. */
-const FOUND_LATE: readonly number[] = [4, 15, 161, 226, 1008];
+/** Seeds that found one late in a long schedule, with its steps. */
+const FOUND_LATE: readonly (readonly [seed: number, steps: number])[] = [
+  [4, 500],
+  [15, 500],
+  [23, 300],
+  [161, 500],
+  [226, 500],
+  [1008, 500],
+  [1047, 500],
+];
 
 /** Seeds of the corpus in the order in which they run: what found faults, then wide, then a range. */
 export function corpus(): readonly CorpusEntry[] {
   return [
     ...FOUND_FAULTS.map((seed) => ({ seed, steps: 200, partitions: 4 })),
-    ...FOUND_LATE.map((seed) => ({ seed, steps: 500, partitions: 4 })),
+    ...FOUND_LATE.map(([seed, steps]) => ({ seed, steps, partitions: 4 })),
     ...Array.from({ length: 4 }, (_, index) => ({ seed: 900 + index, steps: 60, partitions: 64 })),
     ...Array.from({ length: 60 }, (_, index) => ({
       seed: 1001 + index,

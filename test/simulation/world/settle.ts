@@ -1,4 +1,6 @@
+import { fromBinary } from "@bufbuild/protobuf";
 import { PARTITIONS } from "@ringwall/bus";
+import { AgentState, StatusPageSchema } from "@ringwall/wire";
 import { short } from "../check/hex.ts";
 import { Violation } from "../check/violation.ts";
 import type { Performer } from "./perform.ts";
@@ -97,10 +99,21 @@ function unsettledHost(world: World, bodies: ReadonlyMap<string, string | undefi
   return "";
 }
 
-/** What the actors say of themselves, for people. */
+/** What the actors say of themselves and of agents, for people. */
 function sayings(world: World): string {
+  const agents = [...world.bus.stream("STATUS").records].flatMap(({ payload }) =>
+    fromBinary(StatusPageSchema, payload).workloads.map(
+      ({ workload, gateway, state, detail }) =>
+        `${workload} by ${gateway}: ${nameOf(state)} ${detail}`,
+    ),
+  );
   const said = [...world.services.values()].flatMap(({ name, readiness }) =>
     readiness.ready ? [] : [`${name}: ${readiness.reason}`],
   );
-  return said.length === 0 ? "every service says that it is ready" : said.join("; ");
+  const services = said.length === 0 ? "every service says that it is ready" : said.join("; ");
+  return [services, ...agents].join("; ");
+}
+
+function nameOf(state: AgentState): string {
+  return Object.entries(AgentState).find(([, value]) => value === state)?.[0] ?? `${state}`;
 }

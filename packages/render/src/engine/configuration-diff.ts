@@ -8,10 +8,7 @@ export interface UnitChange<T> {
   readonly spec: T | undefined;
 }
 
-/**
- * Units of one list that differ from another one. Both are compared by object from either end first,
- * so that a list in which one unit was replaced costs a pointer comparison per unit.
- */
+/** Units of one list that differ from another one; those that are the same object cost a comparison. */
 export function changedUnits<T>(
   before: readonly T[],
   after: readonly T[],
@@ -20,25 +17,14 @@ export function changedUnits<T>(
   if (before === after) {
     return [];
   }
-  const shorter = Math.min(before.length, after.length);
-  let head = 0;
-  while (head < shorter && before[head] === after[head]) {
-    head += 1;
-  }
-  let tail = 0;
-  const longer = after.length - before.length;
-  for (let at = before.length - 1; at >= head && at + longer >= head; at--) {
-    if (before[at] !== after[at + longer]) {
-      break;
-    }
-    tail += 1;
-  }
+  const [left, came] =
+    before.length === after.length ? differing(before, after) : betweenEnds(before, after);
   const gone = new Map<string, T>();
-  for (const spec of before.slice(head, before.length - tail)) {
+  for (const spec of left) {
     gone.set(nameOf(spec), spec);
   }
   const changes: UnitChange<T>[] = [];
-  for (const spec of after.slice(head, after.length - tail)) {
+  for (const spec of came) {
     const name = nameOf(spec);
     const former = gone.get(name);
     gone.delete(name);
@@ -48,6 +34,37 @@ export function changedUnits<T>(
   }
   // What went goes first, so that a name or a workload that somebody else takes over is free.
   return [...Array.from(gone.keys(), (name) => ({ name, spec: undefined })), ...changes];
+}
+
+type Pair<T> = readonly [before: readonly T[], after: readonly T[]];
+
+/** What two lists of one length have at places where they differ. */
+function differing<T>(before: readonly T[], after: readonly T[]): Pair<T> {
+  const left: T[] = [];
+  const came: T[] = [];
+  for (let place = 0; place < before.length; place++) {
+    const from = before[place];
+    const to = after[place];
+    if (from !== to && from !== undefined && to !== undefined) {
+      left.push(from);
+      came.push(to);
+    }
+  }
+  return [left, came];
+}
+
+/** What two lists have between a common beginning and a common end. */
+function betweenEnds<T>(before: readonly T[], after: readonly T[]): Pair<T> {
+  const shorter = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < shorter && before[head] === after[head]) {
+    head += 1;
+  }
+  let tail = 0;
+  while (head + tail < shorter && before.at(-1 - tail) === after.at(-1 - tail)) {
+    tail += 1;
+  }
+  return [before.slice(head, before.length - tail), after.slice(head, after.length - tail)];
 }
 
 /** A configuration without any unit. */

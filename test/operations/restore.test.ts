@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connectBus } from "@ringwall/bus/client";
 import { eventually } from "@ringwall/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ControlPlane } from "../telemetry/control-plane.ts";
@@ -79,5 +80,17 @@ describe("the restore drill of docs/backup.md", () => {
     await drill.block("rebuild");
     await plane.synced(WORKLOADS.length);
     expect(await enforced()).toBe("5435");
+  }, 240_000);
+
+  it("goes on when the files that the store has lost are applied again", async () => {
+    const bus = await connectBus({ url: plane.nats.url, name: "drill", prefix: "rw" });
+    await bus.jsm.streams.purge("rw-BLOBS");
+    await bus.close();
+    await plane.stop();
+    await plane.startAll();
+    const again = () => plane.ringwall(["apply", "-f", "-"], rules(5435));
+    await eventually("the same files being applied", again, ({ code }) => code === 0);
+    await plane.must(["apply", "-f", "-", "--wait=60"], rules(5436));
+    expect(await enforced()).toBe("5436");
   }, 240_000);
 });

@@ -10,6 +10,7 @@ import {
 } from "../input/find-files.ts";
 import { readSources, type Sources } from "../input/read-sources.ts";
 import { readStandardInput } from "../input/standard-input.ts";
+import { putBack } from "../live/blobs.ts";
 import { effectivePuts, type Put, submit, wireFindings } from "../live/commit.ts";
 import { environmentFor } from "../live/services.ts";
 import { type LiveTree, readLiveTree } from "../live/tree.ts";
@@ -107,6 +108,9 @@ async function apply(
       hint: "name YAML files, a folder of them, or a declared repo with targets/ and gateways/",
     });
   }
+  const changed = new Set(puts);
+  const same = sources.puts.filter((put) => !changed.has(put)).map(({ bytes }) => bytes);
+  const restored = change.dryRun ? 0 : await putBack(operator, same);
   const committed = settle(await submit(operator, change), locate);
   const warnings = [
     ...sources.findings,
@@ -117,7 +121,7 @@ async function apply(
   const waited = change.dryRun
     ? undefined
     : await waitIfAsked(session, committed.commit, options.wait);
-  report(session, { tree, sources, puts, committed, warnings, waited, change });
+  report(session, { tree, sources, puts, restored, committed, warnings, waited, change });
 }
 
 function unreadable(findings: readonly FindingLine[]): CliError {
@@ -130,6 +134,8 @@ interface Applied {
   readonly tree: LiveTree;
   readonly sources: Sources;
   readonly puts: readonly Put[];
+  /** Files that were the same and whose bytes the store had lost. */
+  readonly restored: number;
   readonly committed: ReturnType<typeof settle>;
   readonly warnings: readonly FindingLine[];
   readonly waited: { agents: number; seconds: number } | undefined;
@@ -137,7 +143,7 @@ interface Applied {
 }
 
 function report(session: Session, applied: Applied): void {
-  const { tree, sources, puts, committed, warnings, waited, change } = applied;
+  const { tree, sources, puts, restored, committed, warnings, waited, change } = applied;
   const { out } = session;
   const held = new Set(tree.files.map(({ layer, path }) => `${layer}/${path}`));
   const names = puts.map(({ layer, path }) => `${layer}/${path}`).sort();
@@ -151,6 +157,7 @@ function report(session: Session, applied: Applied): void {
     added,
     changed,
     same,
+    restored,
     warnings,
     ...(waited === undefined ? {} : { converged: waited }),
   };
@@ -160,6 +167,7 @@ function report(session: Session, applied: Applied): void {
       ...added.map((name) => `${out.paint.green("+")} ${name}`),
       ...changed.map((name) => `${out.paint.yellow("~")} ${name}`),
     ];
+    if (restored > 0) lines.push(`${restored} that the store had lost are there again`);
     if (change.dryRun) lines.push(`would commit to ${change.environment}: ${counts}`);
     else if (puts.length === 0)
       lines.push(`nothing changed; head is ${commitText(committed.commit)}`);

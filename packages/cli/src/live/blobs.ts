@@ -52,6 +52,35 @@ export async function putBlob(operator: Operator, bytes: Uint8Array): Promise<vo
   }
 }
 
+/**
+ * Stores again what the control plane has lost of these files, though its tree names them: without
+ * their bytes it is held. Returns how many were lost.
+ */
+export async function putBack(operator: Operator, files: readonly Uint8Array[]): Promise<number> {
+  const lost = await mapParallel(files, async (bytes) => {
+    if (await isStored(operator, sha256(bytes))) return 0;
+    await putBlob(operator, bytes);
+    return 1;
+  });
+  return lost.reduce((sum: number, each) => sum + each, 0);
+}
+
+async function isStored(operator: Operator, digest: Uint8Array): Promise<boolean> {
+  let count = 1;
+  for (let index = 0; index < count; index += 1) {
+    const answer = await operator.call(
+      "config.get-blob",
+      GetBlobRequestSchema,
+      GetBlobResponseSchema,
+      { sha256: digest, index },
+    );
+    if (answer.error?.code === "not_found") return false;
+    accepted("config.get-blob", answer);
+    count = Math.min(answer.count, PARTS_LIMIT);
+  }
+  return true;
+}
+
 /** Reads a file's bytes and checks them against their digest. */
 export async function getBlob(operator: Operator, digest: Uint8Array): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];

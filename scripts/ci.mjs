@@ -9,6 +9,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, "node_modules", ".bin");
 const node = join(root, "node_modules", "node", "bin", "node");
 const MINUTE_MS = 60_000;
+/** How much of a suite's output is kept to be counted and quoted. */
+const TAIL_CHARACTERS = 200_000;
 
 /** name, command, arguments, longest time in minutes. */
 const STEPS = [
@@ -46,7 +48,7 @@ function run(command, args, minutes) {
     let tail = "";
     const take = (chunk) => {
       process.stdout.write(chunk);
-      tail = (tail + chunk).slice(-20_000);
+      tail = (tail + chunk).slice(-TAIL_CHARACTERS);
     };
     child.stdout.on("data", take);
     child.stderr.on("data", take);
@@ -57,7 +59,7 @@ function run(command, args, minutes) {
     child.on("error", (error) => take(`${error.message}\n`));
     child.on("close", (code) => {
       clearTimeout(timer);
-      resolve({ ok: code === 0, ...counts(tail) });
+      resolve({ ok: code === 0, ...counts(tail), faults: code === 0 ? [] : faultsOf(tail) });
     });
   });
 }
@@ -74,6 +76,18 @@ function counts(text) {
   return { passed: number("passed"), failed: number("failed") };
 }
 
+// What a suite says of its failures, said once more where nobody overlooks it.
+const FAULT = /^\s*(?:FAIL\b|FAILED\b|× |✗ |failed\b|\w*Error: )|: FAILED$/;
+const MOST_FAULTS = 20;
+
+function faultsOf(text) {
+  const lines = text.split("\n").filter((line) => FAULT.test(line));
+  return [...new Set(lines.map((line) => `       ${line.trim().slice(0, 240)}`))].slice(
+    0,
+    MOST_FAULTS,
+  );
+}
+
 let passed = 0;
 let failed = 0;
 const summary = [];
@@ -87,6 +101,7 @@ for (const [name, command, args, minutes] of STEPS) {
   summary.push(
     `${result.ok ? "ok    " : "FAILED"} ${((Date.now() - began) / 1000).toFixed(1).padStart(7)} s  ${name}`,
   );
+  if (!result.ok) summary.push(...result.faults);
   if (name === "install" && (!result.ok || !existsSync(node))) break;
 }
 process.stdout.write(`\n${summary.join("\n")}\n\n${passed} passed, ${failed} failed\n`);

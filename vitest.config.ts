@@ -9,7 +9,6 @@ export default defineConfig({
       "test/differential/**/*.test.ts",
       "test/e2e/**/*.test.ts",
       "test/kubernetes/**/*.test.ts",
-      "test/telemetry/**/*.test.ts",
       "test/vectors/**/*.test.ts",
     ],
     environment: "node",

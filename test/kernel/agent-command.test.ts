@@ -76,7 +76,7 @@ kernelSuite("ringwall agent", () => {
       "it enforces",
       () => server.backend.current(),
       (body) => body === digest(),
-      30_000,
+      60_000,
     );
     expect(await read("status")).toMatchObject({
       workload: "server",

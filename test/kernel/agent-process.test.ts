@@ -85,7 +85,7 @@ kernelSuite("the agent's process", () => {
       "the policy is in force",
       inForce,
       (digest) => digest === bodyDigest(wanted),
-      20_000,
+      60_000,
     );
 
   it("has the last good policy in force before it dials for the first time", async () => {
@@ -107,7 +107,7 @@ kernelSuite("the agent's process", () => {
         return dialled;
       },
       Boolean,
-      30_000,
+      60_000,
     );
     expect(seen[0]).toEqual({ installed: false, dialled: false });
     expect(seen.at(-1)).toEqual({ installed: true, dialled: true });
@@ -125,7 +125,7 @@ kernelSuite("the agent's process", () => {
       "it answers",
       () => second.status(),
       (status) => status?.installed === true,
-      20_000,
+      60_000,
     );
     expect(await second.stop()).toBe(0);
     await isEnforced();
@@ -172,7 +172,7 @@ kernelSuite("the agent's process", () => {
         "the repair is counted",
         () => agent.status(),
         (status) => Number(status?.driftCount) > 0,
-        15_000,
+        60_000,
       );
       expect(counted?.driftCount).toBe(1);
       await isEnforced();

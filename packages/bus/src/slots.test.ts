@@ -123,6 +123,7 @@ describe("slots", () => {
     await nats.kill();
     await eventually("both giving up", () => one.owned.length + two.owned.length === 0);
     await nats.restart();
+    await bus.whenConnected(60_000);
     await Promise.all([owns(one, 4), owns(two, 4)]);
     expect(new Set([...one.owned, ...two.owned]).size).toBe(8);
     await checkCounters();

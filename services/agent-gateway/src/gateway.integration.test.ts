@@ -200,11 +200,11 @@ describe("a gateway on a real nats-server", () => {
     await server.kill();
     await server.wipe();
     await server.restart();
+    await bus.whenConnected(60_000);
     await eventually(
       "gateway says held",
       () => gateway.problems(),
       (problems) => problems.some((problem) => problem.includes("CONFIG has no commit")),
-      20_000,
     );
     await append(
       commit("rw", 1),
@@ -307,7 +307,7 @@ describe("two gateways", () => {
       "both have version 2 in the end",
       () => one.agent.status.version === 2n && two.agent.status.version === 2n,
       Boolean,
-      20_000,
+      60_000,
     );
   });
 });

@@ -93,7 +93,7 @@ describe("the agent as a process", () => {
       "both agents dial",
       () => get(port, "/readyz"),
       ({ text }) => text.includes("b has no session"),
-      20_000,
+      60_000,
     );
     expect(ready.status).toBe(503);
     const status: unknown = JSON.parse((await get(port, "/status")).text);

@@ -47,7 +47,7 @@ describe("the registrar's process", () => {
       "readiness",
       () => status(`${base}/readyz`),
       (code) => code === 200,
-      20_000,
+      60_000,
     );
     expect(await status(`${base}/livez`)).toBe(200);
     const metrics = await (await fetch(`${base}/metrics`)).text();

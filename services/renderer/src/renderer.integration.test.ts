@@ -313,6 +313,7 @@ describe("renderer", () => {
     await nats.kill();
     await nats.wipe();
     await nats.restart();
+    await bus.whenConnected(60_000);
     await problem(service, /held: CONFIG has no commit/);
     expect(await plane.lastSequence("RENDERED")).toBe(0);
   });

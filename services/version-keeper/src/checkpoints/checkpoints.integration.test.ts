@@ -62,7 +62,7 @@ describe("checkpoints, trimming and epochs", () => {
       "an answer",
       () => rig.policy(workload).catch(() => undefined),
       (answer) => answer?.policy !== undefined,
-      20_000,
+      60_000,
     ).then((answer) => ({ policy: answer?.policy, epoch: answer?.epoch ?? 0n }));
     return { version: Number(policy?.version), epoch };
   }
@@ -93,7 +93,7 @@ describe("checkpoints, trimming and epochs", () => {
       `version ${version}`,
       () => rig.steps(A),
       (steps) => steps.at(-1) === `${version - 1}>${version}`,
-      20_000,
+      60_000,
     );
   }
 
@@ -139,7 +139,7 @@ describe("checkpoints, trimming and epochs", () => {
       "a new epoch",
       () => head(A),
       ({ epoch }) => epoch > before.epoch,
-      20_000,
+      60_000,
     );
     expect(after.version).toBe(5);
   });

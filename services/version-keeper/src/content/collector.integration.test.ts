@@ -46,7 +46,7 @@ describe("content collection", () => {
       "a smaller CONTENT",
       async () => (await stored()).size,
       (size) => size === 16,
-      20_000,
+      60_000,
     );
     const history = await rig.history(A);
     const notes = history.entries.map(({ version, note }) => `${version} ${note}`.trim());

@@ -92,7 +92,7 @@ export class Rig {
   /** Starts the server again and waits until the rig's own connection is back. */
   async serverBack(): Promise<void> {
     await this.nats.restart();
-    await this.bus.whenConnected(20_000);
+    await this.bus.whenConnected(60_000);
   }
 
   /** Ends a keeper. */

@@ -1,8 +1,7 @@
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { corpus } from "./corpus.ts";
 import type { Options } from "./options.ts";
 import type { Tally } from "./run-seeds.ts";
+import { simulateApart } from "./simulation-process.ts";
 
 /** Seeds that one process simulates before another takes over: its caches stay small. */
 const SEEDS_PER_PROCESS = 100;
@@ -88,37 +87,18 @@ function corpusJobs(): Job[] {
 }
 
 /** Runs one process; undefined if it did not end with a tally. */
-function runJob(job: Job, options: Options, leftMs: number): Promise<Tally | undefined> {
+async function runJob(job: Job, options: Options, leftMs: number): Promise<Tally | undefined> {
   const flags = [
     ...["--seed", job.seed, "--seeds", job.seeds, "--steps", job.steps],
     ...["--partitions", job.partitions, "--limit", Math.max(1, Math.round(leftMs / 1000))],
     ...(options.mutation === undefined ? [] : ["--mutation", options.mutation.name]),
     ...(options.shrink ? [] : ["--no-shrink"]),
   ];
-  const script = join(import.meta.dirname, "main.ts");
-  const child = spawn(process.execPath, [script, ...flags.map(String)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let text = "";
-  child.stdout.setEncoding("utf8");
-  child.stdout.on("data", (chunk: string) => {
-    text += chunk;
-  });
-  return new Promise((resolve) => {
-    child.once("close", () => {
-      const tally = tallyOf(text);
-      if (tally === undefined || tally.failed > 0) {
-        process.stdout.write(text);
-      }
-      resolve(tally);
-    });
-  });
-}
-
-function tallyOf(text: string): Tally | undefined {
-  const line = text.split("\n").findLast((each) => each.startsWith("{"));
-  // The process writes its own Tally there.
-  return line === undefined ? undefined : (JSON.parse(line) as Tally);
+  const { text, tally } = await simulateApart(flags.map(String));
+  if (tally === undefined || tally.failed > 0) {
+    process.stdout.write(text);
+  }
+  return tally;
 }
 
 function say(line: string): void {

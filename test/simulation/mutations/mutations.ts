@@ -14,6 +14,20 @@ const GATEWAY = "agent-gateway/src";
 const AGENT = "packages/agent/src";
 const REGISTRAR = "registrar/src";
 
+/** Renderer and keeper take batches of older inputs for newer ones. */
+const ANY_INPUTS: readonly SourcePatch[] = [
+  {
+    file: `${RENDERER}/partition/partition-writer.ts`,
+    find: "position.inputs !== undefined && isBelow(inputs, position.inputs)",
+    replace: "position.inputs !== undefined && isBelow === undefined",
+  },
+  {
+    file: `${KEEPER}/versions/partition-owner.ts`,
+    find: "last !== undefined && isBelow(batch.inputs, last)",
+    replace: "last !== undefined && isBelow === undefined",
+  },
+];
+
 /** Every mutation: the simulation has to find each. */
 export const MUTATIONS: readonly Mutation[] = [
   {
@@ -151,18 +165,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "ignore-inputs-order",
     words: "renderer and keeper take batches of older inputs",
-    patches: [
-      {
-        file: `${RENDERER}/partition/partition-writer.ts`,
-        find: "position.inputs !== undefined && isBelow(inputs, position.inputs)",
-        replace: "position.inputs !== undefined && isBelow === undefined",
-      },
-      {
-        file: `${KEEPER}/versions/partition-owner.ts`,
-        find: "last !== undefined && isBelow(batch.inputs, last)",
-        replace: "last !== undefined && isBelow === undefined",
-      },
-    ],
+    patches: [...ANY_INPUTS],
   },
   {
     name: "drop-tombstones",
@@ -267,16 +270,7 @@ export const MUTATIONS: readonly Mutation[] = [
         replace:
           "    const problem = configProblem === undefined ? registryProblem(claim, feed, registry) : undefined;",
       },
-      {
-        file: `${RENDERER}/partition/partition-writer.ts`,
-        find: "position.inputs !== undefined && isBelow(inputs, position.inputs)",
-        replace: "position.inputs !== undefined && isBelow === undefined",
-      },
-      {
-        file: `${KEEPER}/versions/partition-owner.ts`,
-        find: "last !== undefined && isBelow(batch.inputs, last)",
-        replace: "last !== undefined && isBelow === undefined",
-      },
+      ...ANY_INPUTS,
     ],
   },
   {

@@ -1,8 +1,6 @@
 // Shows that the checker bites: `pnpm simulate:mutations [--mutation NAME] [--seeds K] [--workers W]`.
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Tally } from "../run-seeds.ts";
+import { simulateApart } from "../simulation-process.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 
 const { values } = parseArgs({
@@ -20,29 +18,13 @@ interface Result {
 }
 
 /** Simulates one mutation until it is caught; what broke, or how many seeds did not see it. */
-function run({ name }: Mutation): Promise<Result> {
-  const script = join(import.meta.dirname, "..", "main.ts");
+async function run({ name }: Mutation): Promise<Result> {
   const flags = ["--mutation", name, "--seeds", values.seeds, "--steps", values.steps];
-  const child = spawn(process.execPath, [script, ...flags, "--no-shrink"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let text = "";
-  child.stdout.setEncoding("utf8");
-  child.stdout.on("data", (chunk: string) => {
-    text += chunk;
-  });
-  return new Promise((resolve) => {
-    child.once("close", () => resolve(resultOf(text)));
-  });
-}
-
-function resultOf(text: string): Result {
-  const line = text.split("\n").findLast((each) => each.startsWith("{"));
-  if (line === undefined) {
+  const { tally } = await simulateApart([...flags, "--no-shrink"]);
+  if (tally === undefined) {
     return { caught: false, words: "the simulation itself failed" };
   }
-  // The process writes its own Tally there.
-  const { passed, violations } = JSON.parse(line) as Tally;
+  const { passed, violations } = tally;
   const [first] = violations;
   if (first === undefined) {
     return { caught: false, words: `not seen in ${passed} seeds` };

@@ -157,7 +157,12 @@ export class Listeners {
     this.#listeners.get(listener)?.count?.remove();
     this.#listeners.delete(listener);
     this.#forgive(listener);
-    const retry = setTimeout(() => this.#subscribe(effect, false), RELISTEN_MS);
+    const retry = setTimeout(() => {
+      // A connection that was closed meanwhile takes no subscription.
+      if (!this.#bus.nc.isClosed()) {
+        this.#subscribe(effect, false);
+      }
+    }, RELISTEN_MS);
     this.#refused.set(listener, { reason: `listening on ${subject}: ${error.message}`, retry });
     if (first) {
       this.#inbox.deliver({

@@ -65,15 +65,15 @@ export async function putBack(operator: Operator, files: readonly Uint8Array[]):
   return lost.reduce((sum: number, each) => sum + each, 0);
 }
 
+function getPart(operator: Operator, digest: Uint8Array, index: number) {
+  const request = { sha256: digest, index };
+  return operator.call("config.get-blob", GetBlobRequestSchema, GetBlobResponseSchema, request);
+}
+
 async function isStored(operator: Operator, digest: Uint8Array): Promise<boolean> {
   let count = 1;
   for (let index = 0; index < count; index += 1) {
-    const answer = await operator.call(
-      "config.get-blob",
-      GetBlobRequestSchema,
-      GetBlobResponseSchema,
-      { sha256: digest, index },
-    );
+    const answer = await getPart(operator, digest, index);
     if (answer.error?.code === "not_found") return false;
     accepted("config.get-blob", answer);
     count = Math.min(answer.count, PARTS_LIMIT);
@@ -86,12 +86,7 @@ export async function getBlob(operator: Operator, digest: Uint8Array): Promise<U
   const parts: Uint8Array[] = [];
   let count = 1;
   for (let index = 0; index < count; index += 1) {
-    const answer = await operator.call(
-      "config.get-blob",
-      GetBlobRequestSchema,
-      GetBlobResponseSchema,
-      { sha256: digest, index },
-    );
+    const answer = await getPart(operator, digest, index);
     accepted("config.get-blob", answer);
     count = Math.min(answer.count, PARTS_LIMIT);
     parts.push(answer.data);

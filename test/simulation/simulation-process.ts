@@ -1,0 +1,32 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import type { Tally } from "./run-seeds.ts";
+
+/** What a process that simulates has said. */
+export interface Said {
+  readonly text: string;
+  /** Undefined if it did not get as far as its tally. */
+  readonly tally: Tally | undefined;
+}
+
+/** Simulates in another process with these flags of the command line, until it ends. */
+export function simulateApart(flags: readonly string[]): Promise<Said> {
+  const script = join(import.meta.dirname, "main.ts");
+  const child = spawn(process.execPath, [script, ...flags], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  child.stdout.setEncoding("utf8");
+  child.stdout.on("data", (chunk: string) => {
+    text += chunk;
+  });
+  return new Promise((resolve) => {
+    child.once("close", () => resolve({ text, tally: tallyOf(text) }));
+  });
+}
+
+function tallyOf(text: string): Tally | undefined {
+  const line = text.split("\n").findLast((each) => each.startsWith("{"));
+  // The process writes its own Tally there.
+  return line === undefined ? undefined : (JSON.parse(line) as Tally);
+}

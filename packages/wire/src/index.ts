@@ -7,3 +7,4 @@ export * from "./gen/ringwall/v1/rendering_pb.ts";
 export * from "./gen/ringwall/v1/session_pb.ts";
 export * from "./gen/ringwall/v1/status_pb.ts";
 export type { BodyDigest, CommitId, ServiceKeyText, WorkloadId } from "./ids.ts";
+export { field, varint } from "./varint.ts";

@@ -98,15 +98,19 @@ export class Sweep {
     }
   }
 
-  /** Pulses for a tenth of the sessions; an agent that has been silent for too long is gone. */
+  /**
+   * Pulses for a tenth of the sessions; an agent that has been silent for too long is gone. One that
+   * has just acknowledged everything has heard us, and a pulse would have nothing to tell it.
+   */
   #attend(moment: Moment): void {
     const { book, pusher, reports, heartbeatMs, out, partitions } = this.#parts;
+    const heardMs = moment.monotonicMs - heartbeatMs / 2;
     const deadMs = heartbeatMs * DEAD_INTERVALS;
     const gone: Session[] = [];
     for (const session of book.nextTurn()) {
       if (moment.monotonicMs - session.seenMs > deadMs) {
         gone.push(session);
-      } else {
+      } else if (session.ackedMs < heardMs || session.flights.length > 0) {
         pusher.send(session, "pulse", session.seq, pulseBytes(session.seq));
       }
     }

@@ -16,7 +16,7 @@ export class ContentStore {
   readonly #context: Context;
   /** Monotonic time of the last put. */
   readonly #stored = new Map<string, number>();
-  readonly #putting = new Set<string>();
+  readonly #putting = new Map<string, Uint8Array>();
   #prunedMs = 0;
 
   constructor(context: Context) {
@@ -29,7 +29,7 @@ export class ContentStore {
    */
   *ensure(objects: Objects, maxAgeMs: number = this.#context.options.contentAgeMs): Task<void> {
     for (;;) {
-      const missing = [...objects].filter(([digest]) => !this.#isFresh(digest, maxAgeMs));
+      const missing = [...objects].filter(([digest]) => !this.isFresh(digest, maxAgeMs));
       if (missing.length === 0) {
         return;
       }
@@ -43,7 +43,13 @@ export class ContentStore {
     }
   }
 
-  #isFresh(digest: string, maxAgeMs: number): boolean {
+  /** Bytes of an object that is being put. */
+  pending(digest: string): Uint8Array | undefined {
+    return this.#putting.get(digest);
+  }
+
+  /** True if the object was put within the last `maxAgeMs` (default 1 h). */
+  isFresh(digest: string, maxAgeMs: number = this.#context.options.contentAgeMs): boolean {
     const storedMs = this.#stored.get(digest);
     return storedMs !== undefined && this.#context.moment().monotonicMs - storedMs <= maxAgeMs;
   }
@@ -51,8 +57,8 @@ export class ContentStore {
   *#put(objects: readonly (readonly [string, Uint8Array])[]): Task<void> {
     const beganMs = this.#context.moment().monotonicMs;
     this.#prune(beganMs);
-    for (const [digest] of objects) {
-      this.#putting.add(digest);
+    for (const [digest, bytes] of objects) {
+      this.#putting.set(digest, bytes);
     }
     try {
       yield* chain((tag) =>

@@ -13,6 +13,8 @@ export interface Open {
   lastSeq: bigint;
   /** Monotonic time of the gateway's last word. */
   heardMs: number;
+  /** Monotonic time of the agent's own last word. */
+  saidMs: number;
   /** Why the gateway pushes nothing; empty if it does. */
   state: string;
 }

@@ -373,8 +373,33 @@ describe("AgentSession while open", () => {
 
   it("tells what is in force in its heartbeat", () => {
     const bench = holding(4n, "10.0.0.1/32");
+    bench.monotonicMs += 10_000;
     bench.step({ kind: "timer", id: "heartbeat" });
     expect(bench.ups.at(-1)?.body.value).toMatchObject({ version: 4n, lastSeq: 2n });
+  });
+
+  it("sends no heartbeat while its acknowledgements are as good a sign of life", () => {
+    const bench = holding(4n, "10.0.0.1/32");
+    bench.step({ kind: "timer", id: "heartbeat" });
+    bench.monotonicMs += 4000;
+    bench.snapshot(policy(5n, "10.0.0.2/32"));
+    bench.applied();
+    bench.monotonicMs += 6000;
+    const early = bench.step({ kind: "timer", id: "heartbeat" });
+    expect(early).toEqual([{ kind: "timer", id: "heartbeat", delayMs: 4000 }]);
+    bench.monotonicMs += 4000;
+    bench.step({ kind: "timer", id: "heartbeat" });
+    expect(bench.ups.at(-1)?.body).toMatchObject({ case: "heartbeat", value: { version: 5n } });
+  });
+
+  it("tells soon, and once, of repairs of the live ruleset", () => {
+    const bench = holding(4n, "10.0.0.1/32");
+    const first = bench.step({ kind: "drift", repaired: 1, detail: "gone" });
+    expect(first).toContainEqual({ kind: "timer", id: "heartbeat", delayMs: 1000 });
+    const second = bench.step({ kind: "drift", repaired: 2, detail: "gone" });
+    expect(second.some(({ kind }) => kind === "timer")).toBe(false);
+    bench.step({ kind: "timer", id: "heartbeat" });
+    expect(bench.ups.at(-1)?.body).toMatchObject({ case: "heartbeat", value: { driftCount: 3n } });
   });
 
   it("waits with jitter when it is told to reconnect", () => {

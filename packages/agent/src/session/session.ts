@@ -12,6 +12,7 @@ import {
 import type { CounterReading } from "../backend/backend.ts";
 import type { BootState } from "../boot.ts";
 import type { PolicyRecord } from "../record.ts";
+import { ackWord } from "./ack-word.ts";
 import { firstDelayMs, HEALTHY_MS, helloDelayMs } from "./backoff.ts";
 import {
   type AgentEffect,
@@ -21,9 +22,11 @@ import {
   DEAD_INTERVALS,
   DRIFT_MS,
   HEARTBEAT_MS,
+  SOON_MS,
   TIMERS,
 } from "./contract.ts";
 import { Intake, type IntakeAction } from "./intake.ts";
+import { nonce } from "./nonce.ts";
 import type { Open, Phase, SessionStatus } from "./phase.ts";
 import { PushTraces } from "./push-traces.ts";
 import { encodeAck, encodeCounters, encodeHeartbeat, encodeHello, encodeInventory } from "./up.ts";
@@ -41,6 +44,8 @@ export class AgentSession {
   #lastSession = 0n;
   #inventory: InventoryReport | undefined;
   #driftCount = 0;
+  /** True if the next heartbeat has something to tell. */
+  #beatNow = false;
   #out: AgentEffect[] = [];
 
   constructor(env: AgentEnv, boot: BootState) {
@@ -101,13 +106,13 @@ export class AgentSession {
         this.#perform(this.#intake.applied(message.outcome), moment);
         break;
       case "inventory":
-        this.#onInventory(message.report);
+        this.#onInventory(message.report, moment);
         break;
       case "drift":
         this.#onDrift(message.repaired, message.detail);
         break;
       case "counters":
-        this.#onCounters(message.reading);
+        this.#onCounters(message.reading, moment);
         break;
       default:
         message satisfies never;
@@ -196,9 +201,15 @@ export class AgentSession {
       this.#dial(moment);
       return;
     }
-    const { record, installed } = this.#intake;
-    this.#up(encodeHeartbeat(phase.session, record, installed, phase.lastSeq, this.#driftCount));
-    this.#timer(TIMERS.heartbeat, phase.intervalMs);
+    // Whatever else was said since was as good a sign of life.
+    const dueMs = this.#beatNow ? 0 : phase.saidMs + phase.intervalMs - moment.monotonicMs;
+    if (dueMs <= 0) {
+      const { record, installed } = this.#intake;
+      const { session, lastSeq } = phase;
+      this.#beatNow = false;
+      this.#up(encodeHeartbeat(session, record, installed, lastSeq, this.#driftCount), moment);
+    }
+    this.#timer(TIMERS.heartbeat, dueMs <= 0 ? phase.intervalMs : Math.ceil(dueMs));
   }
 
   #onDelivery(payload: Uint8Array, moment: Moment, trace: string | undefined): void {
@@ -257,6 +268,7 @@ export class AgentSession {
       sinceMs: moment.monotonicMs,
       lastSeq: down.seq,
       heardMs: moment.monotonicMs,
+      saidMs: Number.NEGATIVE_INFINITY,
       state: ack.state === "" ? "" : `${ack.state}: ${ack.detail}`,
     };
     this.#out.push({ kind: "cancel-timer", id: TIMERS.hello });
@@ -320,14 +332,14 @@ export class AgentSession {
     }
     // An apply may outlive its session; the next Hello or Heartbeat tells what became of it.
     if (this.#phase.kind === "open" && this.#phase.session === down.session) {
-      this.#up(encodeAck(down.session, down, status, detail), span?.trace);
+      this.#up(encodeAck(down.session, down, status, detail), moment, span?.trace);
     }
   }
 
-  #onInventory(report: InventoryReport): void {
+  #onInventory(report: InventoryReport, moment: Moment): void {
     this.#inventory = report;
     if (this.#phase.kind === "open") {
-      this.#up(encodeInventory(this.#phase.session, report));
+      this.#up(encodeInventory(this.#phase.session, report), moment);
     }
   }
 
@@ -335,23 +347,30 @@ export class AgentSession {
     if (repaired > 0) {
       this.#driftCount += repaired;
       this.#out.push({ kind: "count", name: "agent_drift_repairs_total", by: repaired });
-      this.#log("warn", "live ruleset repaired", {
-        workload: this.#env.workload,
-        repaired,
-        detail,
-      });
+      const fields = { workload: this.#env.workload, repaired, detail };
+      this.#log("warn", "live ruleset repaired", fields);
+      this.#beatSoon();
     }
   }
 
-  #onCounters(reading: CounterReading | undefined): void {
+  /** Repairs are told of soon, and together if there are many. */
+  #beatSoon(): void {
+    if (this.#phase.kind === "open" && !this.#beatNow) {
+      this.#beatNow = true;
+      this.#timer(TIMERS.heartbeat, Math.min(SOON_MS, this.#phase.intervalMs));
+    }
+  }
+
+  #onCounters(reading: CounterReading | undefined, moment: Moment): void {
     const record = this.#intake.record;
     if (this.#phase.kind === "open" && reading !== undefined && record !== undefined) {
-      this.#up(encodeCounters(this.#phase.session, record, reading));
+      this.#up(encodeCounters(this.#phase.session, record, reading), moment);
     }
   }
 
-  #up(payload: Uint8Array, trace?: string): void {
+  #up(payload: Uint8Array, { monotonicMs }: Moment, trace?: string): void {
     if (this.#phase.kind === "open") {
+      this.#phase.saidMs = monotonicMs;
       const subject = this.#env.subjects.up(this.#phase.gateway);
       const traced = trace === undefined ? {} : { trace };
       this.#out.push({ kind: "publish", subject, payload, ...traced });
@@ -378,21 +397,4 @@ export class AgentSession {
 /** A session for an agent that has booted. */
 export function createAgentSession(env: AgentEnv, boot: BootState): AgentSession {
   return new AgentSession(env, boot);
-}
-
-function ackWord(status: AckStatus): string {
-  switch (status) {
-    case AckStatus.APPLIED:
-      return "applied";
-    case AckStatus.REFUSED:
-      return "refused";
-    default:
-      return "out_of_step";
-  }
-}
-
-function nonce(moment: Moment): bigint {
-  const high = BigInt(Math.floor(moment.random() * 0x1_0000_0000));
-  const low = BigInt(Math.floor(moment.random() * 0x1_0000_0000));
-  return (high << 32n) | low;
 }

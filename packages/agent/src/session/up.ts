@@ -7,12 +7,12 @@ import {
   HeartbeatSchema,
   HelloSchema,
   type InventoryReport,
-  PolicyAckSchema,
   UpSchema,
 } from "@ringwall/wire";
 import type { CounterReading } from "../backend/backend.ts";
 import { digestBytes } from "../digest.ts";
 import type { PolicyRecord } from "../record.ts";
+import { ackBytes } from "./ack-bytes.ts";
 import { type AgentEnv, SCHEMA_LEVEL } from "./contract.ts";
 
 const DETAIL_LIMIT = 1024;
@@ -61,15 +61,12 @@ export function encodeAck(
   status: AckStatus,
   detail: string,
 ): Uint8Array {
-  const ack = create(PolicyAckSchema, {
-    epoch: down.epoch,
-    version: down.headVersion,
-    digest: down.digest,
-    status,
-    detail: cut(detail),
-    seq: down.seq,
-  });
-  return toBinary(UpSchema, create(UpSchema, { session, body: { case: "ack", value: ack } }));
+  const { epoch, headVersion: version, digest, seq } = down;
+  const ack = { epoch, version, digest, status, detail: cut(detail), seq };
+  return (
+    ackBytes({ session, ...ack }) ??
+    toBinary(UpSchema, create(UpSchema, { session, body: { case: "ack", value: ack } }))
+  );
 }
 
 /** The bytes of a sign of life. */
@@ -124,6 +121,10 @@ function claimedDigest(record: PolicyRecord | undefined, installed: boolean): Ui
 }
 
 function cut(detail: string): string {
+  // No character takes more than three bytes.
+  if (detail.length * 3 <= DETAIL_LIMIT) {
+    return detail;
+  }
   const bytes = Buffer.from(detail, "utf8");
   return bytes.length <= DETAIL_LIMIT
     ? detail

@@ -113,6 +113,7 @@ function applied(parts: AckParts, session: Session, index: number, moment: Momen
   session.flights = rest.length === 0 ? NO_FLIGHTS : rest;
   session.has = { epoch: flight.epoch, version: flight.version, digest: flight.digest };
   session.ackedUnixMs = moment.wallMs;
+  session.ackedMs = moment.monotonicMs;
   session.inputs = flight.inputs;
   session.misses = 0;
   session.retryAtMs = 0;

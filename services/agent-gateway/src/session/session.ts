@@ -95,6 +95,8 @@ export class Session {
   inputs: Inputs | undefined;
   /** Wall time of the last acknowledgement; 0 before the first. */
   ackedUnixMs = 0;
+  /** Monotonic time of the last acknowledgement of a push. */
+  ackedMs = Number.NEGATIVE_INFINITY;
   flights: readonly Flight[] = NO_FLIGHTS;
   /** Bodies that are not sent any more. */
   parked: readonly string[];

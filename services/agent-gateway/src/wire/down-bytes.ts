@@ -3,7 +3,7 @@
  * fields that differ are written for each. Field numbers are those of session.proto.
  */
 
-import { field, varint } from "./varint.ts";
+import { field, varint } from "@ringwall/wire";
 
 /** Fields of a Down that are one workload's own. */
 export interface DownFrame {

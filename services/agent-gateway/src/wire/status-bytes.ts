@@ -1,9 +1,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { type Inputs, InputsSchema, WorkloadStatusSchema } from "@ringwall/wire";
+import { field, type Inputs, InputsSchema, varint, WorkloadStatusSchema } from "@ringwall/wire";
 import { DETAIL_LIMIT } from "../limits.ts";
 import type { Session } from "../session/session.ts";
 import type { HeadView } from "../status/head-view.ts";
-import { field, varint } from "./varint.ts";
 
 /** Field numbers of WorkloadStatus and StatusPage in status.proto, with their wire types. */
 const STATUS = {

@@ -299,13 +299,19 @@ export class PartitionWriter {
     return { inputs, full, set, removed, refused };
   }
 
-  /** Bytes of everything that a batch names, taken now: a later flush may let go of them. */
+  /**
+   * Bytes of everything that a batch names and that is not stored, taken now: a later flush may let
+   * go of them. A body of many workloads is asked for by many partitions: it is encoded once.
+   */
   #objectsOf(batch: BatchContent): Map<string, Uint8Array> {
-    const { source } = this.#host;
+    const { source, content } = this.#host;
     const objects = new Map<string, Uint8Array>();
     for (const body of batch.set.keys()) {
       for (const digest of source.objectsOf(body)) {
-        const bytes = source.object(digest);
+        if (objects.has(digest) || content.isFresh(digest)) {
+          continue;
+        }
+        const bytes = content.pending(digest) ?? source.object(digest);
         if (bytes !== undefined) {
           objects.set(digest, bytes);
         }

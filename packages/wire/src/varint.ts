@@ -1,5 +1,5 @@
 /** Writes a varint field; 0 is not written. Returns the place behind it. Exact up to 2^53. */
-export function field(buffer: Buffer, at: number, tag: number, value: number): number {
+export function field(buffer: Uint8Array, at: number, tag: number, value: number): number {
   if (value === 0) {
     return at;
   }
@@ -7,8 +7,8 @@ export function field(buffer: Buffer, at: number, tag: number, value: number): n
   return varint(buffer, at + 1, value);
 }
 
-/** Writes a number as a varint; returns the place behind it. */
-export function varint(buffer: Buffer, at: number, value: number): number {
+/** Writes a number as a varint; returns the place behind it. Exact up to 2^53. */
+export function varint(buffer: Uint8Array, at: number, value: number): number {
   let rest = value;
   let next = at;
   while (rest >= 0x80) {

@@ -12,6 +12,7 @@ import { Desk } from "./session/desk.ts";
 import { Orphans } from "./session/orphans.ts";
 import { Reports } from "./session/reports.ts";
 import { TRANSFER_TIMER } from "./session/transfers.ts";
+import { REST_MS } from "./status/pages.ts";
 import { Sweep } from "./sweep.ts";
 import type { Ack } from "./wire/ack-bytes.ts";
 import { isBelow } from "./wire/inputs.ts";
@@ -20,6 +21,7 @@ const SWEEP_TIMER = "sweep";
 const CONTENT_TIMER = "content";
 const CONTENT_MS = 200;
 const PAGES = "pages";
+const PAGES_TIMER = "pages";
 
 /** The gateway as a reducer: every session, every log that it depends on, and nothing else. */
 export class Gateway implements ServiceReducer {
@@ -34,6 +36,7 @@ export class Gateway implements ServiceReducer {
   #listening = false;
   #stopping = false;
   #contentTimer = false;
+  #pagesTimer = false;
   #ready: string | undefined;
   #moment: Moment = { wallMs: 0, monotonicMs: 0, random: () => 0 };
 
@@ -68,9 +71,10 @@ export class Gateway implements ServiceReducer {
   }
 
   step(message: Message, moment: Moment): readonly Effect[] {
-    const { out, pusher, events, reports, objects } = this.#parts;
+    const { out, pusher, events, reports, objects, pages } = this.#parts;
     this.#moment = moment;
     pusher.at(moment);
+    pages.at(moment);
     for (const effect of events.server.step(message, moment)) {
       out.add(effect);
     }
@@ -86,6 +90,7 @@ export class Gateway implements ServiceReducer {
     for (const effect of objects.reads()) {
       out.add(effect);
     }
+    this.#schedulePages();
     this.#listen();
     this.#tellWatchers();
     this.#tellReady();
@@ -236,6 +241,9 @@ export class Gateway implements ServiceReducer {
       this.#writePages();
     } else if (id === TRANSFER_TIMER) {
       pusher.transfers.turn();
+    } else if (id === PAGES_TIMER) {
+      this.#pagesTimer = false;
+      this.#writePages();
     } else if (id === CONTENT_TIMER) {
       this.#contentTimer = false;
       this.#sweep.askForContent(this.#moment.monotonicMs);
@@ -249,6 +257,13 @@ export class Gateway implements ServiceReducer {
     const { monotonicMs, wallMs } = this.#moment;
     if (this.#parts.pages.write(monotonicMs, wallMs)) {
       this.#parts.out.add({ kind: "again", tag: PAGES });
+    }
+  }
+
+  #schedulePages(): void {
+    if (!this.#pagesTimer && this.#parts.pages.dirty) {
+      this.#pagesTimer = true;
+      this.#parts.out.add({ kind: "timer", id: PAGES_TIMER, delayMs: REST_MS });
     }
   }
 

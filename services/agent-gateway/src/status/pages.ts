@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import type { Moment } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
 import { AgentState, type WorkloadStatus, WorkloadStatusSchema } from "@ringwall/wire";
 import { DETAIL_LIMIT, PAGE_SIZE } from "../limits.ts";
@@ -16,6 +17,12 @@ const REFRESH_MS = 10_000;
 /** Pages written in one turn. */
 const PAGES_PER_TURN = 2;
 
+/** A page is written once nothing on it has changed for this long. */
+export const REST_MS = 250;
+
+/** A page that changes all the time is written this long after its first change. */
+const PATIENCE_MS = 2000;
+
 /** A page is not written again within this time. */
 const PAUSE_MS = 900;
 
@@ -25,13 +32,17 @@ interface Page {
   readonly sessions: (Session | undefined)[];
   used: number;
   dirty: boolean;
+  /** Monotonic times of the first and the last change since it was written. */
+  dirtyMs: number;
+  touchedMs: number;
   writing: boolean;
   writtenMs: number;
 }
 
 /**
- * This gateway's part of STATUS: pages of up to 256 workloads, each written at most once per call
- * of `write`, and only one write of a page at a time.
+ * This gateway's part of STATUS: pages of up to 256 workloads. A page is written when its changes
+ * have come to rest, so that a change that concerns everybody is not told page by page while it goes
+ * out, and only one write of a page is under way at a time.
  */
 export class Pages {
   readonly #out: Outbox;
@@ -41,6 +52,8 @@ export class Pages {
   readonly #bytes: StatusBytes;
   readonly #pages: Page[] = [];
   readonly #free: number[] = [];
+  #dirty = false;
+  #nowMs = 0;
 
   constructor(out: Outbox, names: Names, gateway: string, head: (session: Session) => HeadView) {
     this.#out = out;
@@ -50,6 +63,11 @@ export class Pages {
     this.#bytes = new StatusBytes(gateway);
   }
 
+  /** Sets the time of this step. */
+  at({ monotonicMs }: Moment): void {
+    this.#nowMs = monotonicMs;
+  }
+
   /** Lists a session. */
   add(session: Session): void {
     const slot = this.#free.pop() ?? this.#grow();
@@ -57,7 +75,7 @@ export class Pages {
     if (page !== undefined) {
       page.sessions[slot % PAGE_SIZE] = session;
       page.used += 1;
-      page.dirty = true;
+      this.#soil(page);
       session.slot = slot;
     }
   }
@@ -68,7 +86,7 @@ export class Pages {
     if (page !== undefined) {
       page.sessions[session.slot % PAGE_SIZE] = undefined;
       page.used -= 1;
-      page.dirty = true;
+      this.#soil(page);
       this.#free.push(session.slot);
       session.slot = -1;
     }
@@ -78,32 +96,37 @@ export class Pages {
   touch(session: Session): void {
     const page = this.#pageOf(session);
     if (page !== undefined) {
-      page.dirty = true;
+      this.#soil(page);
     }
   }
 
   /** STATUS was lost: every page is written again. */
   touchAll(): void {
     for (const page of this.#pages) {
-      page.dirty = true;
+      this.#soil(page);
       page.writing = false;
     }
   }
 
-  /** Writes pages that changed or are due, a few per call; true if some are left. */
+  /** True if some page waits to be written. */
+  get dirty(): boolean {
+    return this.#dirty;
+  }
+
+  /** Writes pages that are at rest or due, a few per call; true if more could be written now. */
   write(nowMs: number, nowUnixMs: number): boolean {
     let budget = PAGES_PER_TURN;
+    this.#dirty = false;
     for (const [index, page] of this.#pages.entries()) {
-      const ageMs = nowMs - page.writtenMs;
-      const due = page.dirty ? ageMs >= PAUSE_MS : page.used > 0 && ageMs >= REFRESH_MS;
-      if (!due || page.writing) {
-        continue;
+      if (!page.writing && isDue(page, nowMs)) {
+        if (budget === 0) {
+          this.#dirty = true;
+          return true;
+        }
+        budget -= 1;
+        this.#writePage(index, page, nowMs, nowUnixMs);
       }
-      if (budget === 0) {
-        return true;
-      }
-      budget -= 1;
-      this.#writePage(index, page, nowMs, nowUnixMs);
+      this.#dirty ||= page.dirty;
     }
     return false;
   }
@@ -116,7 +139,9 @@ export class Pages {
     const page = this.#pages[Number(tag.slice(TAG.length))];
     if (page !== undefined) {
       page.writing = false;
-      page.dirty ||= !stored;
+      if (!stored) {
+        this.#soil(page);
+      }
     }
     return true;
   }
@@ -137,6 +162,15 @@ export class Pages {
     });
   }
 
+  #soil(page: Page): void {
+    this.#dirty = true;
+    page.touchedMs = this.#nowMs;
+    if (!page.dirty) {
+      page.dirty = true;
+      page.dirtyMs = this.#nowMs;
+    }
+  }
+
   #pageOf(session: Session): Page | undefined {
     return session.slot < 0 ? undefined : this.#pages[Math.floor(session.slot / PAGE_SIZE)];
   }
@@ -148,6 +182,8 @@ export class Pages {
       sessions,
       used: 0,
       dirty: false,
+      dirtyMs: 0,
+      touchedMs: 0,
       writing: false,
       writtenMs: Number.NEGATIVE_INFINITY,
     });
@@ -156,6 +192,14 @@ export class Pages {
     }
     return first;
   }
+}
+
+function isDue(page: Page, nowMs: number): boolean {
+  if (!page.dirty) {
+    return page.used > 0 && nowMs - page.writtenMs >= REFRESH_MS;
+  }
+  const isAtRest = nowMs - page.touchedMs >= REST_MS && nowMs - page.writtenMs >= PAUSE_MS;
+  return isAtRest || nowMs - page.dirtyMs >= PATIENCE_MS;
 }
 
 /** A session as STATUS tells it. */

@@ -138,8 +138,10 @@ export class VersionEvents {
 
   /** Nobody watches: nothing is kept. */
   clear(): void {
-    this.#first += this.#entries.length;
-    this.#entries = [];
+    if (this.#entries.length > 0) {
+      this.#first += this.#entries.length;
+      this.#entries = [];
+    }
     this.#peerAcks.clear();
   }
 

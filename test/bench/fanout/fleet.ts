@@ -4,8 +4,6 @@ import type { Order, Report } from "./protocol.ts";
 
 const AGENTS = fileURLToPath(new URL("./agents.ts", import.meta.url));
 const PROBE = fileURLToPath(new URL("../../chaos/lab/probe.ts", import.meta.url));
-/** Thousands of agents in one process make garbage that one agent a host does not. */
-const NURSERY = "--max-semi-space-size=64";
 const DEADLINE_MS = 180_000;
 
 /** The process that hosts the agents. */
@@ -16,7 +14,7 @@ export class Fleet {
   #times: ((times: readonly number[]) => void) | undefined;
 
   constructor() {
-    const child = fork(AGENTS, { execArgv: [NURSERY, "--import", PROBE] });
+    const child = fork(AGENTS, { execArgv: ["--import", PROBE] });
     this.#child = child;
     const orphanGuard = () => child.kill("SIGKILL");
     process.once("exit", orphanGuard);

@@ -4,10 +4,16 @@ import { type AckStatus, field, varint } from "@ringwall/wire";
 const UP = { session: 0x08, ack: 0x1a };
 const ACK = { epoch: 0x08, version: 0x10, digest: 0x1a, status: 0x20, detail: 0x2a, seq: 0x30 };
 
-/** Six numbers of at most 9 bytes with their tags, and the tags and lengths of the rest. */
+/** Numbers of at most 9 bytes with their tags, and the tags and lengths of the rest. */
 const FRAME_BYTES = 80;
 
+/** Acknowledgements are cut from slabs of this size. */
+const SLAB_BYTES = 64 * 1024;
+
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER);
+
+let slab = Buffer.alloc(0);
+let used = 0;
 
 /** An acknowledgement of a push. */
 export interface AckFields {
@@ -32,26 +38,41 @@ export function ackBytes(ack: AckFields): Uint8Array | undefined {
   }
   const detailBytes = ack.detail === "" ? 0 : Buffer.byteLength(ack.detail);
   const size = FRAME_BYTES + ack.digest.length + detailBytes;
-  const body = Buffer.allocUnsafe(2 * size);
-  // The fields are written behind the room for what precedes their length.
-  let end = field(body, size, ACK.epoch, Number(epoch));
-  end = field(body, end, ACK.version, Number(version));
+  makeRoom(2 * size);
+  // The fields are written behind the room for what precedes their length, then moved.
+  const start = used + size;
+  const end = writeFields(ack, start, detailBytes);
+  let at = field(slab, used, UP.session, Number(session));
+  slab[at] = UP.ack;
+  at = varint(slab, at + 1, end - start);
+  slab.copyWithin(at, start, end);
+  const bytes = slab.subarray(used, at + end - start);
+  used += bytes.length;
+  return bytes;
+}
+
+function writeFields(ack: AckFields, start: number, detailBytes: number): number {
+  let at = field(slab, start, ACK.epoch, Number(ack.epoch));
+  at = field(slab, at, ACK.version, Number(ack.version));
   if (ack.digest.length > 0) {
-    body[end] = ACK.digest;
-    end = varint(body, end + 1, ack.digest.length);
-    body.set(ack.digest, end);
-    end += ack.digest.length;
+    slab[at] = ACK.digest;
+    at = varint(slab, at + 1, ack.digest.length);
+    slab.set(ack.digest, at);
+    at += ack.digest.length;
   }
-  end = field(body, end, ACK.status, ack.status);
+  at = field(slab, at, ACK.status, ack.status);
   if (detailBytes > 0) {
-    body[end] = ACK.detail;
-    end = varint(body, end + 1, detailBytes);
-    end += body.write(ack.detail, end, "utf8");
+    slab[at] = ACK.detail;
+    at = varint(slab, at + 1, detailBytes);
+    at += slab.write(ack.detail, at, "utf8");
   }
-  end = field(body, end, ACK.seq, Number(seq));
-  let at = field(body, 0, UP.session, Number(session));
-  body[at] = UP.ack;
-  at = varint(body, at + 1, end - size);
-  body.copyWithin(at, size, end);
-  return body.subarray(0, at + end - size);
+  return field(slab, at, ACK.seq, Number(ack.seq));
+}
+
+/** What was cut is never written again: whoever sends it may do so later. */
+function makeRoom(bytes: number): void {
+  if (used + bytes > slab.length) {
+    slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, bytes));
+    used = 0;
+  }
 }

@@ -17,6 +17,10 @@ export type IntakeAction =
       readonly detail: string;
     };
 
+/** Stands for the actions between calls; nothing is ever added to it. */
+const NOTHING: IntakeAction[] = [];
+Object.freeze(NOTHING);
+
 /** Pushes that wait while one is applied; more than any gateway's window. */
 export const QUEUE_LIMIT = 128;
 
@@ -32,7 +36,8 @@ export class Intake {
   #queue: Down[] = [];
   #applying: { readonly down: Down; readonly record: PolicyRecord } | undefined;
   #detail = "";
-  #out: IntakeAction[] = [];
+  /** Actions of the present call. */
+  #out: IntakeAction[] = NOTHING;
 
   constructor(boot: BootState) {
     this.#record = boot.record;
@@ -78,22 +83,31 @@ export class Intake {
 
   /** Takes a push: snapshot, delta or part. */
   push(down: Down): readonly IntakeAction[] {
-    this.#out = [];
-    this.#queue.push(down);
-    this.#next();
-    return this.#out;
+    return this.#collect(() => {
+      this.#queue.push(down);
+      this.#next();
+    });
   }
 
   /** Takes the outcome of the apply that is under way. */
   applied(outcome: ApplyOutcome): readonly IntakeAction[] {
-    this.#out = [];
-    const applying = this.#applying;
-    if (applying !== undefined) {
-      this.#applying = undefined;
-      this.#settle(applying.down, applying.record, outcome);
-      this.#next();
-    }
-    return this.#out;
+    return this.#collect(() => {
+      const applying = this.#applying;
+      if (applying !== undefined) {
+        this.#applying = undefined;
+        this.#settle(applying.down, applying.record, outcome);
+        this.#next();
+      }
+    });
+  }
+
+  /** An idle intake holds nothing of the last push. */
+  #collect(work: () => void): readonly IntakeAction[] {
+    const out: IntakeAction[] = [];
+    this.#out = out;
+    work();
+    this.#out = NOTHING;
+    return out;
   }
 
   #next(): void {

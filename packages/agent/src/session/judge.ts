@@ -2,6 +2,7 @@ import { apply, bodyDigest, type Canonical, canonical, RenderedError } from "@ri
 import type { BodyDigest, Down, Inputs, PolicyDelta, WorkloadPolicy } from "@ringwall/wire";
 import { digestText } from "../digest.ts";
 import type { PolicyRecord } from "../record.ts";
+import { keptInputs } from "./kept-inputs.ts";
 
 /** What to do with a push: take it, or tell the gateway that it does not fit. */
 export type Verdict =
@@ -39,8 +40,9 @@ export function judge(have: PolicyRecord | undefined, down: Down, body: PushBody
   if (actual !== digest) {
     return outOfStep(`body has digest ${actual}, the push names ${digest}`);
   }
-  const record = { workload: down.workloadId, epoch: down.epoch, digest, inputs: down.inputs };
-  return { kind: "take", record: { ...record, policy: result } };
+  const { workloadId: workload, epoch } = down;
+  const inputs = keptInputs(down.inputs);
+  return { kind: "take", record: { workload, epoch, digest: actual, inputs, policy: result } };
 }
 
 function tooOld(have: PolicyRecord, down: Down, digest: BodyDigest): string | undefined {

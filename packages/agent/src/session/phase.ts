@@ -1,4 +1,5 @@
 import type { BodyDigest } from "@ringwall/wire";
+import type { Intake } from "./intake.ts";
 
 /** A session that a gateway owns. */
 export interface Open {
@@ -44,4 +45,26 @@ export interface SessionStatus {
   readonly driftCount: number;
   /** Why nothing is pushed, or what the last push failed with; empty if all is well. */
   readonly detail: string;
+}
+
+/** What people see of a session with this phase and intake. */
+export function statusOf(
+  workload: string,
+  phase: Phase,
+  intake: Intake,
+  driftCount: number,
+): SessionStatus {
+  const { record, installed, refused, detail } = intake;
+  return {
+    workload,
+    phase: phase.kind,
+    gateway: phase.kind === "open" ? phase.gateway : "",
+    epoch: record?.epoch ?? 0n,
+    version: record?.policy.version ?? 0n,
+    digest: record?.digest,
+    installed,
+    refused,
+    driftCount,
+    detail: phase.kind === "open" && phase.state !== "" ? phase.state : detail,
+  };
 }

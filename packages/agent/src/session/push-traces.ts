@@ -4,7 +4,8 @@ import { AckStatus, type Down } from "@ringwall/wire";
 /** The traces of pushes, from their arrival to their acknowledgement. */
 export class PushTraces {
   readonly #workload: string;
-  readonly #came = new WeakMap<Down, { readonly trace: string; readonly unixMs: number }>();
+  /** Made for the first push that is traced: most never are. */
+  #came: WeakMap<Down, { readonly trace: string; readonly unixMs: number }> | undefined;
 
   constructor(workload: string) {
     this.#workload = workload;
@@ -13,6 +14,7 @@ export class PushTraces {
   /** A push came; one without a trace is not followed. */
   came(down: Down, trace: string | undefined, { wallMs }: Moment): void {
     if (trace !== undefined) {
+      this.#came ??= new WeakMap();
       this.#came.set(down, { trace, unixMs: wallMs });
     }
   }
@@ -25,7 +27,7 @@ export class PushTraces {
     detail: string,
     { wallMs, random }: Moment,
   ): SpanEffect | undefined {
-    const came = this.#came.get(down);
+    const came = this.#came?.get(down);
     if (came === undefined) {
       return undefined;
     }

@@ -27,9 +27,13 @@ import {
 } from "./contract.ts";
 import { Intake, type IntakeAction } from "./intake.ts";
 import { nonce } from "./nonce.ts";
-import type { Open, Phase, SessionStatus } from "./phase.ts";
+import { type Open, type Phase, type SessionStatus, statusOf } from "./phase.ts";
 import { PushTraces } from "./push-traces.ts";
 import { encodeAck, encodeCounters, encodeHeartbeat, encodeHello, encodeInventory } from "./up.ts";
+
+/** Stands for the effects between steps; nothing is ever added to it. */
+const NOTHING: AgentEffect[] = [];
+Object.freeze(NOTHING);
 
 /**
  * One agent's session with the gateways. Pure: `step` takes a message and returns what to do. The
@@ -46,7 +50,8 @@ export class AgentSession {
   #driftCount = 0;
   /** True if the next heartbeat has something to tell. */
   #beatNow = false;
-  #out: AgentEffect[] = [];
+  /** Effects of the present step. */
+  #out: AgentEffect[] = NOTHING;
 
   constructor(env: AgentEnv, boot: BootState) {
     this.#env = env;
@@ -56,20 +61,7 @@ export class AgentSession {
 
   /** The session as people see it. */
   get status(): SessionStatus {
-    const phase = this.#phase;
-    const record = this.#intake.record;
-    return {
-      workload: this.#env.workload,
-      phase: phase.kind,
-      gateway: phase.kind === "open" ? phase.gateway : "",
-      epoch: record?.epoch ?? 0n,
-      version: record?.policy.version ?? 0n,
-      digest: record?.digest,
-      installed: this.#intake.installed,
-      refused: this.#intake.refused,
-      driftCount: this.#driftCount,
-      detail: phase.kind === "open" && phase.state !== "" ? phase.state : this.#intake.detail,
-    };
+    return statusOf(this.#env.workload, this.#phase, this.#intake, this.#driftCount);
   }
 
   /** The policy that the agent remembers, with what belongs to it. */
@@ -79,7 +71,15 @@ export class AgentSession {
 
   /** Takes one message; the effects are to be performed in order. */
   step(message: AgentMessage, moment: Moment): readonly AgentEffect[] {
-    this.#out = [];
+    const out: AgentEffect[] = [];
+    this.#out = out;
+    this.#take(message, moment);
+    // An idle session holds nothing of the last message.
+    this.#out = NOTHING;
+    return out;
+  }
+
+  #take(message: AgentMessage, moment: Moment): void {
     switch (message.kind) {
       case "start":
         this.#timer(TIMERS.drift, Math.ceil(moment.random() * DRIFT_MS));
@@ -117,7 +117,6 @@ export class AgentSession {
       default:
         message satisfies never;
     }
-    return this.#out;
   }
 
   /** Says Hello with a new nonce; it is repeated until a HelloAck with that nonce comes. */

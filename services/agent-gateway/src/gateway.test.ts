@@ -87,6 +87,19 @@ describe("a session", () => {
     expect(pulses[0]?.body.value).toMatchObject({ lastSeq: 2n });
   });
 
+  it("gets no pulse right after it has acknowledged everything", () => {
+    const bench = synced();
+    bench.wait(4000);
+    step(bench, 1, 2, [A, B]);
+    bench.ack(bench.push());
+    bench.effects = [];
+    bench.wait(4000);
+    const pulses = () => bench.downs().filter(({ body: { case: kind } }) => kind === "pulse");
+    expect(pulses()).toHaveLength(0);
+    bench.wait(12_000);
+    expect(pulses().length).toBeGreaterThan(0);
+  });
+
   it("leaves nothing behind when ten thousand of them come and go", () => {
     const bench = withHead();
     for (let round = 0; round < 10_000; round += 1) {

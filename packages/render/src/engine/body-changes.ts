@@ -1,14 +1,14 @@
 import type { BodyChanges, BodyStep, Head } from "../body-source.ts";
 import type { KnownHead, PolicyClass } from "./bodies/policy-class.ts";
 
+/** Ids of heads stay below this, so that two of them make one safe integer. */
+const PAIR_FACTOR = 2 ** 26;
+
 /** What steps are made with. */
 export interface StepBase {
   readonly nameOf: (workload: number) => string;
   readonly encode: (from: PolicyClass, to: PolicyClass) => Uint8Array;
 }
-
-/** Ids of heads stay below this, so that two of them make one safe integer. */
-const PAIR_FACTOR = 2 ** 26;
 
 const NOBODY: readonly string[] = [];
 
@@ -63,7 +63,11 @@ class GatheredStep implements BodyStep {
 /** Gathers workloads by the step that they take from one body to another. */
 export class StepGatherer {
   readonly #base: StepBase;
-  readonly #steps = new Map<number, GatheredStep>();
+  readonly #steps: GatheredStep[] = [];
+  /** Steps of new workloads by the id of the head that they get. */
+  readonly #first: (GatheredStep | undefined)[] = [];
+  /** Other steps by the ids of both heads. */
+  readonly #byPair = new Map<number, GatheredStep>();
 
   constructor(base: StepBase) {
     this.#base = base;
@@ -71,7 +75,7 @@ export class StepGatherer {
 
   /** The steps that workloads take, each pair of heads once. */
   get steps(): readonly GatheredStep[] {
-    return [...this.#steps.values()].filter(({ workloads }) => workloads.length > 0);
+    return this.#steps.filter(({ workloads }) => workloads.length > 0);
   }
 
   /** The step between two classes' heads; undefined if nothing changes. */
@@ -84,11 +88,16 @@ export class StepGatherer {
     if (to === undefined || to === from) {
       return undefined;
     }
-    const key = (from === undefined ? 0 : from.id + 1) * PAIR_FACTOR + to.id;
-    let step = this.#steps.get(key);
+    const pair = from === undefined ? 0 : from.id * PAIR_FACTOR + to.id;
+    let step = from === undefined ? this.#first[to.id] : this.#byPair.get(pair);
     if (step === undefined) {
       step = new GatheredStep(this.#base, from, to, fromClass, toClass);
-      this.#steps.set(key, step);
+      this.#steps.push(step);
+      if (from === undefined) {
+        this.#first[to.id] = step;
+      } else {
+        this.#byPair.set(pair, step);
+      }
     }
     return step;
   }

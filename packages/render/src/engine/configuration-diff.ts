@@ -1,11 +1,12 @@
 import type { Configuration } from "../model.ts";
 import { sameValue } from "./store/same-value.ts";
 
-/** One unit of a list that came, changed or went. */
-export interface UnitChange<T> {
-  readonly name: string;
-  /** Undefined if it went. */
-  readonly spec: T | undefined;
+/** Units of one list that came, changed or went. What went is to go first, so that it is out of the way. */
+export interface UnitChanges<T> {
+  /** Names of units that went. */
+  readonly gone: readonly string[];
+  /** Units that came or changed. */
+  readonly put: readonly T[];
 }
 
 /** Units of one list that differ from another one; those that are the same object cost a comparison. */
@@ -13,9 +14,9 @@ export function changedUnits<T>(
   before: readonly T[],
   after: readonly T[],
   nameOf: (spec: T) => string,
-): UnitChange<T>[] {
-  if (before === after) {
-    return [];
+): UnitChanges<T> {
+  if (before === after || before.length === 0) {
+    return { gone: [], put: before === after ? [] : after };
   }
   const [left, came] =
     before.length === after.length ? differing(before, after) : betweenEnds(before, after);
@@ -23,17 +24,16 @@ export function changedUnits<T>(
   for (const spec of left) {
     gone.set(nameOf(spec), spec);
   }
-  const changes: UnitChange<T>[] = [];
+  const put: T[] = [];
   for (const spec of came) {
     const name = nameOf(spec);
     const former = gone.get(name);
     gone.delete(name);
     if (former === undefined || !sameValue(former, spec)) {
-      changes.push({ name, spec });
+      put.push(spec);
     }
   }
-  // What went goes first, so that a name or a workload that somebody else takes over is free.
-  return [...Array.from(gone.keys(), (name) => ({ name, spec: undefined })), ...changes];
+  return { gone: [...gone.keys()], put };
 }
 
 type Pair<T> = readonly [before: readonly T[], after: readonly T[]];

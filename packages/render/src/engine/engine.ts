@@ -119,6 +119,9 @@ export class Engine {
     const state = this.#state;
     yield* state.settle();
     const { configuration, workloads } = pending;
+    if (state.fleet.size === 0) {
+      state.reserve(workloads.length, configuration?.rulesets.length ?? 0);
+    }
     if (configuration !== undefined) {
       state.followInventory(configuration);
       yield* state.fleet.followInventory(WORKLOADS_PER_STEP);
@@ -183,18 +186,20 @@ export class Engine {
     const rescoped = yield* this.#rescopedCells();
     const movedCells: number[] = [];
     this.#movedCells.clear();
-    for (const cell of [...touched, ...rerouted, ...rescoped]) {
-      if (pause.isDue(1)) {
-        yield;
-      }
-      if (cells.memberCount(cell) === 0) {
-        continue;
-      }
-      const before = classes.ofCell(cell);
-      classes.place(cell, routes.listOf(cell));
-      if (before !== undefined && before !== classes.ofCell(cell) && this.#movedCells.add(cell)) {
-        this.#cellFrom.put(cell, before.index + 1);
-        movedCells.push(cell);
+    for (const some of [touched, rerouted, rescoped]) {
+      for (const cell of some) {
+        if (pause.isDue(1)) {
+          yield;
+        }
+        if (cells.memberCount(cell) === 0) {
+          continue;
+        }
+        const before = classes.ofCell(cell);
+        classes.place(cell, routes.listOf(cell));
+        if (before !== undefined && before !== classes.ofCell(cell) && this.#movedCells.add(cell)) {
+          this.#cellFrom.put(cell, before.index + 1);
+          movedCells.push(cell);
+        }
       }
     }
     return movedCells;

@@ -14,6 +14,7 @@ import { VirtualNames } from "./routes/virtual-names.ts";
 import { RuleBook } from "./rules/rule-book.ts";
 import { RuleLists } from "./rules/rule-lists.ts";
 import { ByteWriter } from "./store/byte-writer.ts";
+import { Pause } from "./store/pause.ts";
 import { TextTable } from "./store/text-table.ts";
 import { Fleet } from "./workloads/fleet.ts";
 import { Inventory } from "./workloads/inventory.ts";
@@ -90,15 +91,28 @@ export class EngineState {
     this.deltas = new Deltas(this.texts, sets);
   }
 
+  /** Makes room for a whole estate, so that nothing is moved again and again while it is read. */
+  reserve(workloads: number, rulesets: number): void {
+    this.texts.reserve(workloads);
+    this.fleet.reserve(workloads);
+    this.labels.reserve(workloads, 2 * rulesets);
+    this.sources.reserve(rulesets);
+    this.peers.reserve(rulesets);
+    this.book.reserve(rulesets);
+    this.lists.reserve(rulesets, workloads);
+    this.classes.reserve(rulesets, workloads);
+    this.bodies.reserve(rulesets);
+  }
+
   /** Takes in inventory units; the configuration becomes current with `followConfiguration`. */
   followInventory(configuration: Configuration): void {
     const { inventory } = this.#configuration;
-    for (const { name, spec } of changedUnits(inventory, configuration.inventory, nameOf)) {
-      if (spec === undefined) {
-        this.inventory.remove(name);
-      } else {
-        this.inventory.put(spec);
-      }
+    const { gone, put } = changedUnits(inventory, configuration.inventory, nameOf);
+    for (const name of gone) {
+      this.inventory.remove(name);
+    }
+    for (const spec of put) {
+      this.inventory.put(spec);
     }
   }
 
@@ -106,30 +120,27 @@ export class EngineState {
   *followConfiguration(after: Configuration, perStep: number): Generator<void, void> {
     const before = this.#configuration;
     this.#configuration = after;
-    for (const { name, spec } of changedUnits(before.services, after.services, nameOf)) {
-      this.book.defineService(name, spec?.entries);
+    const services = changedUnits(before.services, after.services, nameOf);
+    for (const name of services.gone) {
+      this.book.defineService(name, undefined);
     }
-    for (const { name, spec } of changedUnits(before.addressGroups, after.addressGroups, nameOf)) {
-      this.#defineGroup(name, spec?.cidrs);
+    for (const { name, entries } of services.put) {
+      this.book.defineService(name, entries);
     }
-    let done = 0;
-    for (const { name, spec } of changedUnits(before.rulesets, after.rulesets, nameOf)) {
-      if (spec === undefined) {
-        this.book.remove(name);
-      } else {
-        this.book.put(spec);
-      }
-      done += 1;
-      if (done % perStep === 0) {
-        yield;
-      }
+    const groups = changedUnits(before.addressGroups, after.addressGroups, nameOf);
+    for (const name of groups.gone) {
+      this.#defineGroup(name, undefined);
     }
-    for (const { name, spec } of changedUnits(before.routes, after.routes, routeName)) {
-      if (spec === undefined) {
-        this.routes.remove(name);
-      } else {
-        this.routes.put(name, spec);
-      }
+    for (const { name, cidrs } of groups.put) {
+      this.#defineGroup(name, cidrs);
+    }
+    yield* this.#followRulesets(before, after, perStep);
+    const routes = changedUnits(before.routes, after.routes, routeName);
+    for (const name of routes.gone) {
+      this.routes.remove(name);
+    }
+    for (const route of routes.put) {
+      this.routes.put(routeName(route), route);
     }
   }
 
@@ -151,6 +162,27 @@ export class EngineState {
         yield;
       }
       sweep();
+    }
+  }
+
+  *#followRulesets(
+    before: Configuration,
+    after: Configuration,
+    perStep: number,
+  ): Generator<void, void> {
+    const { gone, put } = changedUnits(before.rulesets, after.rulesets, nameOf);
+    const pause = new Pause(perStep);
+    for (const name of gone) {
+      if (pause.isDue(1)) {
+        yield;
+      }
+      this.book.remove(name);
+    }
+    for (const spec of put) {
+      if (pause.isDue(1)) {
+        yield;
+      }
+      this.book.put(spec);
     }
   }
 

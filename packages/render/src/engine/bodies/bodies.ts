@@ -36,6 +36,12 @@ export class Bodies {
     this.#sets = sets;
   }
 
+  /** Makes room for so many bodies, known beforehand. */
+  reserve(bodies: number): void {
+    this.#byDigest[0].reserve(bodies);
+    this.#known.length = Math.max(this.#known.length, bodies);
+  }
+
   /** Renders a class; true if it has another head now. */
   render(policyClass: PolicyClass): boolean {
     const before = policyClass.head;

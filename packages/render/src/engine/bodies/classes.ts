@@ -43,6 +43,16 @@ export class Classes {
     this.#base = base;
   }
 
+  /** Makes room for so many classes and cells, known beforehand. */
+  reserve(classes: number, cells: number): void {
+    this.#keys.reserve(classes, 4);
+    this.#ofCell.reserve(cells);
+    this.#place.reserve(cells);
+    this.#cells.reserve(classes, cells);
+    this.#byList.reserve(classes, classes, classes);
+    this.#classes.length = Math.max(this.#classes.length, classes);
+  }
+
   get size(): number {
     return this.#keys.size;
   }

@@ -1,7 +1,7 @@
 import { compareText } from "@ringwall/rendered";
 import { MODES } from "../../full/render-steps.ts";
 import type { DecidedSplit, Decision } from "../routes/decisions.ts";
-import type { PlannedRule } from "../rules/ruleset.ts";
+import { compareRules, type PlannedRule, plannedId } from "../rules/ruleset.ts";
 import { ByteWriter, textFieldBytes } from "../store/byte-writer.ts";
 import type { TextSets } from "../store/text-sets.ts";
 import type { TextTable } from "../store/text-table.ts";
@@ -67,10 +67,10 @@ export class Deltas {
       writer.number(STEP.setMode, MODES[to.mode.mode]);
       writer.end(begun);
     }
-    walk(from.list.rules, to.list.rules, ruleKey, (before, after) => {
+    walk(from.list.rules, to.list.rules, compareRules, (before, after) => {
       this.#changeRule(before, after);
     });
-    walk(from.routes.decisions, to.routes.decisions, outboundOf, (before, after) => {
+    walk(from.routes.decisions, to.routes.decisions, compareOutbounds, (before, after) => {
       this.#changeRoute(before, after);
     });
     return writer.takeBriefly();
@@ -78,7 +78,7 @@ export class Deltas {
 
   #changeRule(before: PlannedRule | undefined, after: PlannedRule | undefined): void {
     if (after === undefined) {
-      this.#removeKey(STEP.removeRule, before?.id ?? "");
+      this.#removeKey(STEP.removeRule, before === undefined ? "" : plannedId(before));
     } else if (before === undefined || !sameRuleHead(before, after)) {
       this.#upsertRule(after);
     } else {
@@ -88,8 +88,8 @@ export class Deltas {
         before.source,
         after.source,
       );
-      this.#changePeers(STEP.addPeers, after.id, added);
-      this.#changePeers(STEP.removePeers, after.id, removed);
+      this.#changePeers(STEP.addPeers, after, added);
+      this.#changePeers(STEP.removePeers, after, removed);
     }
   }
 
@@ -144,7 +144,7 @@ export class Deltas {
     const bytes = ruleBytes(rule, this.#sets);
     writer.number(CHANGE, framed(bytes));
     writer.number(STEP.upsertRule, bytes);
-    writer.text(RULE.id, rule.id);
+    writer.text(RULE.id, plannedId(rule));
     this.#writeTexts(RULE.peer, this.#sets.peers.members(rule.source, "now"));
     writer.number(RULE.protocol, rule.protocol);
     writePorts(RULE.port, rule.ports, writer);
@@ -168,12 +168,13 @@ export class Deltas {
     writeText(ROUTE.addressV6, shown.v6, writer);
   }
 
-  #changePeers(tag: number, rule: string, texts: readonly number[]): void {
+  #changePeers(tag: number, rule: PlannedRule, texts: readonly number[]): void {
     if (texts.length > 0) {
-      const bytes = textFieldBytes(rule) + this.#bytesOf(texts);
+      const id = plannedId(rule);
+      const bytes = textFieldBytes(id) + this.#bytesOf(texts);
       this.#writer.number(CHANGE, framed(bytes));
       this.#writer.number(tag, bytes);
-      this.#writer.text(PEER_CHANGE.rule, rule);
+      this.#writer.text(PEER_CHANGE.rule, id);
       this.#writeTexts(PEER_CHANGE.peer, texts);
     }
   }
@@ -203,12 +204,8 @@ export class Deltas {
 
 const NO_DIFFERENCE: Difference = { added: [], removed: [] };
 
-function ruleKey({ id }: PlannedRule): string {
-  return id;
-}
-
-function outboundOf({ outbound }: Decision): string {
-  return outbound;
+function compareOutbounds(a: Decision, b: Decision): number {
+  return compareText(a.outbound, b.outbound);
 }
 
 function writeText(tag: number, text: string, writer: ByteWriter): void {
@@ -243,11 +240,11 @@ function sameSplitHead(a: DecidedSplit, b: DecidedSplit | undefined): boolean {
   return a.key === b?.key && a.weight === b.weight;
 }
 
-/** Visits two lists in byte order of their keys. */
+/** Visits two lists that are in order. */
 function walk<T>(
   from: readonly T[],
   to: readonly T[],
-  keyOf: (item: T) => string,
+  compare: (a: T, b: T) => number,
   visit: (before: T | undefined, after: T | undefined) => void,
 ): void {
   let left = 0;
@@ -262,7 +259,7 @@ function walk<T>(
           ? -1
           : before === after
             ? 0
-            : compareText(keyOf(before), keyOf(after));
+            : compare(before, after);
     visit(order <= 0 ? before : undefined, order >= 0 ? after : undefined);
     left += order <= 0 ? 1 : 0;
     right += order >= 0 ? 1 : 0;

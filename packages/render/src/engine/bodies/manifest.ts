@@ -1,7 +1,7 @@
 import { MODES } from "../../full/render-steps.ts";
 import type { PortSpan } from "../../ports.ts";
 import type { Decision } from "../routes/decisions.ts";
-import type { PlannedRule } from "../rules/ruleset.ts";
+import { type PlannedRule, plannedId } from "../rules/ruleset.ts";
 import type { ByteWriter } from "../store/byte-writer.ts";
 import type { Moment } from "../store/text-sets.ts";
 import type { PolicyClass } from "./policy-class.ts";
@@ -44,11 +44,11 @@ export function writePorts(tag: number, ports: readonly PortSpan[], writer: Byte
   }
 }
 
-function writeRule({ id, protocol, ports }: PlannedRule, peers: string, writer: ByteWriter): void {
+function writeRule(rule: PlannedRule, peers: string, writer: ByteWriter): void {
   const begun = writer.begin(BODY.rule);
-  writer.text(RULE.id, id);
-  writer.number(RULE.protocol, protocol);
-  writePorts(RULE.port, ports, writer);
+  writer.text(RULE.id, plannedId(rule));
+  writer.number(RULE.protocol, rule.protocol);
+  writePorts(RULE.port, rule.ports, writer);
   writer.binary(RULE.peers, peers);
   writer.end(begun);
 }

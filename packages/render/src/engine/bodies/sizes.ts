@@ -2,7 +2,7 @@ import { above, type Refusal } from "../../full/refusal.ts";
 import { LIMITS } from "../../limits.ts";
 import type { PortSpan } from "../../ports.ts";
 import type { Decision } from "../routes/decisions.ts";
-import type { PlannedRule, Ruleset } from "../rules/ruleset.ts";
+import { type PlannedRule, plannedId, type Ruleset } from "../rules/ruleset.ts";
 import { textFieldBytes, varintBytes } from "../store/byte-writer.ts";
 import type { TextSets } from "../store/text-sets.ts";
 import type { PolicyClass } from "./policy-class.ts";
@@ -15,9 +15,11 @@ export interface BodySets {
 
 /** Most bytes of a rule or split beside its texts: framing, protocol, weight. */
 const FRAME_BYTES = 64;
+/** The same of a rule, with the protocol's name in its id. */
+const RULE_BYTES = FRAME_BYTES + 16;
 const PORT_BYTES = 16;
 
-/** Most that rules or routes take up, whatever their sets hold. */
+/** Most that routes take up, whatever their sets hold. */
 export interface FixedSize {
   /** Sets that they name. */
   readonly sets: number;
@@ -25,17 +27,15 @@ export interface FixedSize {
   readonly bytes: number;
 }
 
-/** What every rule of some rulesets takes up, those with one id each for itself. */
-export function fixedSizeOfRules(rulesets: readonly Ruleset[]): FixedSize {
-  let sets = 0;
+/** Most bytes that the rules of some rulesets take up beside the texts of their peer sets. */
+export function fixedBytesOfRules(rulesets: readonly Ruleset[]): number {
   let bytes = FRAME_BYTES;
   for (const { rules } of rulesets) {
-    sets += rules.length;
-    for (const { id, ports } of rules) {
-      bytes += id.length * 3 + ports.length * PORT_BYTES + FRAME_BYTES;
+    for (const { authored, ports } of rules) {
+      bytes += authored.length * 3 + ports.length * PORT_BYTES + RULE_BYTES;
     }
   }
-  return { sets, bytes };
+  return bytes;
 }
 
 /** What routes take up. */
@@ -59,25 +59,21 @@ export function refusalOf(policyClass: PolicyClass, sets: BodySets): Refusal | u
 
 /** True if no limit would be broken even if each set were the largest; looks at no rule or route. */
 function isFarBelow({ list, routes }: PolicyClass, { peers, endpoints }: BodySets): boolean {
-  const rules = list.fixedSize;
+  const { ruleCount, fixedBytes } = list;
   const splits = routes.fixedSize;
   const bytes =
-    rules.bytes + splits.bytes + rules.sets * peers.mostBytes + splits.sets * endpoints.mostBytes;
+    fixedBytes + splits.bytes + ruleCount * peers.mostBytes + splits.sets * endpoints.mostBytes;
   return (
-    rules.sets <= LIMITS.rulesPerPolicy &&
+    ruleCount <= LIMITS.rulesPerPolicy &&
     peers.mostTexts <= LIMITS.peersPerRule &&
-    rules.sets * peers.mostTexts <= LIMITS.peersPerPolicy &&
+    ruleCount * peers.mostTexts <= LIMITS.peersPerPolicy &&
     bytes <= LIMITS.policyBytes
   );
 }
 
 function firstRefusal(policyClass: PolicyClass, sets: BodySets): Refusal | undefined {
-  const { rulesets } = policyClass.list;
-  let count = 0;
-  for (const { rules } of rulesets) {
-    count += rules.length;
-  }
-  const tooMany = above("rulesPerPolicy", count);
+  const { rulesets, ruleCount } = policyClass.list;
+  const tooMany = above("rulesPerPolicy", ruleCount);
   if (tooMany !== undefined) {
     return tooMany;
   }
@@ -101,7 +97,7 @@ function firstRefusal(policyClass: PolicyClass, sets: BodySets): Refusal | undef
 
 /** At least as many bytes as the policy has. */
 function sizeBound({ list, routes }: PolicyClass, sets: BodySets): number {
-  let bytes = list.fixedSize.bytes + routes.fixedSize.bytes;
+  let bytes = list.fixedBytes + routes.fixedSize.bytes;
   for (const { source } of list.rules) {
     bytes += sets.peers.bytes(source);
   }
@@ -123,10 +119,11 @@ function policyBytes({ list, routes }: PolicyClass, sets: BodySets): number {
 }
 
 /** Bytes of a rule as part of a policy, without tag and length. */
-export function ruleBytes({ id, ports, source }: PlannedRule, { peers }: BodySets): number {
+export function ruleBytes(rule: PlannedRule, { peers }: BodySets): number {
   const protocol = 2;
+  const { ports, source } = rule;
   return (
-    textFieldBytes(id) +
+    textFieldBytes(plannedId(rule)) +
     peers.bytes(source) +
     protocol +
     ports.reduce((sum, span) => sum + framed(spanBytes(span)), 0)

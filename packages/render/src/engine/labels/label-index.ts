@@ -36,6 +36,16 @@ export class LabelIndex {
   });
   #scratch = new Int32Array(64);
 
+  /** Makes room for so many sets and selectors, known beforehand. */
+  reserve(sets: number, selectors: number): void {
+    this.#sets.reserve(sets, 4);
+    this.#setReferences.reserve(sets);
+    this.#places.reserve(sets, 4 * sets);
+    this.#selectors.reserve(selectors, 4);
+    this.#selectorReferences.reserve(selectors);
+    this.#matches.reserve(selectors, sets, Math.max(sets, selectors));
+  }
+
   /** Takes a reference to the set of these labels. */
   holdSet(labels: Readonly<Record<string, string>>): number {
     const set = this.#sets.intern(this.#scratch, this.#readPairs(labels));

@@ -74,6 +74,13 @@ export class PeerSets {
     this.sets = new TextSets({ type: PEER_SET_TYPE, texts: base.texts, writer: base.writer });
   }
 
+  /** Makes room for so many sets, known beforehand. */
+  reserve(sets: number): void {
+    this.#uses.reserve(sets);
+    this.#state.reserve(sets);
+    this.sets.reserve(sets);
+  }
+
   /** Takes a source into use. */
   use(source: number): void {
     if (this.#uses.add(source, 1) === 1 && this.#state.at(source) === IDLE) {

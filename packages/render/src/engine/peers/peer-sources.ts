@@ -37,6 +37,13 @@ export class PeerSources {
     this.#texts = texts;
   }
 
+  /** Makes room for so many sources, known beforehand. */
+  reserve(sources: number): void {
+    this.#terms.reserve(sources, 4);
+    this.#references.reserve(sources);
+    this.#bySelector.reserve(2 * sources, sources, sources);
+  }
+
   get size(): number {
     return this.#terms.size;
   }

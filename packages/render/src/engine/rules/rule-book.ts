@@ -4,21 +4,29 @@ import type { PeerSources } from "../peers/peer-sources.ts";
 import { Ids } from "../store/ids.ts";
 import { Links } from "../store/links.ts";
 import { Marks } from "../store/marks.ts";
+import { TextIds } from "../store/text-ids.ts";
+import { PortCache } from "./port-cache.ts";
 import { planRules, type Ruleset } from "./ruleset.ts";
 
-interface Unit {
-  readonly spec: RulesetSpec;
-  /** Undefined while it is disabled. */
-  ruleset: Ruleset | undefined;
-}
+/** Characters of a ruleset's name that are hashed. */
+const NAME_LENGTH = 128;
+/** What is found for a name that no ruleset has. */
+const NO_UNIT = -1;
 
 /** The enabled rulesets and the services that they name. */
 export class RuleBook {
   readonly #labels: LabelIndex;
   readonly #sources: PeerSources;
   readonly #ids = new Ids();
-  /** Rulesets, enabled or not, by name. */
-  readonly #units = new Map<string, Unit>();
+  readonly #ports = new PortCache();
+  /** Rulesets, enabled or not, by name; a disabled one is planned as undefined. */
+  readonly #unitIds = new Ids();
+  readonly #specs: (RulesetSpec | undefined)[] = [];
+  readonly #planned: (Ruleset | undefined)[] = [];
+  readonly #byName = new TextIds({
+    textOf: (unit) => this.#specs[unit]?.name,
+    hashed: NAME_LENGTH,
+  });
   readonly #byIndex: (Ruleset | undefined)[] = [];
   readonly #byScope = new Links();
   readonly #bySource = new Links();
@@ -34,6 +42,16 @@ export class RuleBook {
   constructor(labels: LabelIndex, sources: PeerSources) {
     this.#labels = labels;
     this.#sources = sources;
+  }
+
+  /** Makes room for so many rulesets, known beforehand. */
+  reserve(rulesets: number): void {
+    this.#byName.reserve(rulesets);
+    this.#byScope.reserve(2 * rulesets, rulesets, rulesets);
+    this.#bySource.reserve(rulesets, rulesets, rulesets);
+    for (const list of [this.#specs, this.#planned, this.#byIndex]) {
+      list.length = Math.max(list.length, rulesets);
+    }
   }
 
   ruleset(index: number): Ruleset | undefined {
@@ -70,24 +88,31 @@ export class RuleBook {
         users.add(spec.name);
       }
     }
-    this.#units.set(spec.name, { spec, ruleset: this.#plan(spec) });
+    const unit = this.#unitIds.take();
+    this.#specs[unit] = spec;
+    this.#byName.add(spec.name, unit);
+    this.#planned[unit] = this.#plan(spec);
   }
 
   /** Removes a ruleset; an unknown one is fine. */
   remove(name: string): void {
-    const unit = this.#units.get(name);
-    if (unit === undefined) {
+    const unit = this.#byName.find(name);
+    const spec = this.#specs[unit];
+    if (unit === NO_UNIT || spec === undefined) {
       return;
     }
-    this.#units.delete(name);
-    for (const service of servicesOf(unit.spec)) {
+    for (const service of servicesOf(spec)) {
       const users = this.#users.get(service);
       users?.delete(name);
       if (users?.size === 0) {
         this.#users.delete(service);
       }
     }
-    this.#retire(unit.ruleset);
+    this.#retire(this.#planned[unit]);
+    this.#byName.remove(name, unit);
+    this.#specs[unit] = undefined;
+    this.#planned[unit] = undefined;
+    this.#unitIds.give(unit);
   }
 
   /** Defines a service, or takes its definition back. Rulesets that name it are planned anew. */
@@ -98,10 +123,11 @@ export class RuleBook {
       this.#services.set(name, entries);
     }
     for (const user of this.#users.get(name) ?? []) {
-      const unit = this.#units.get(user);
-      if (unit !== undefined) {
-        this.#retire(unit.ruleset);
-        unit.ruleset = this.#plan(unit.spec);
+      const unit = this.#byName.find(user);
+      const spec = this.#specs[unit];
+      if (spec !== undefined) {
+        this.#retire(this.#planned[unit]);
+        this.#planned[unit] = this.#plan(spec);
       }
     }
   }
@@ -136,7 +162,11 @@ export class RuleBook {
       index: this.#ids.take(),
       spec,
       scope: this.#labels.holdSelector(spec.scope),
-      rules: planRules(spec, this.#services, this.#sources),
+      rules: planRules(spec, {
+        services: this.#services,
+        sources: this.#sources,
+        ports: this.#ports,
+      }),
     };
     this.#byIndex[ruleset.index] = ruleset;
     this.#byScope.link(ruleset.scope, ruleset.index);

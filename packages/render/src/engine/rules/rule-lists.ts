@@ -1,5 +1,5 @@
 import { compareBytes } from "@ringwall/labels";
-import { type FixedSize, fixedSizeOfRules } from "../bodies/sizes.ts";
+import { fixedBytesOfRules } from "../bodies/sizes.ts";
 import type { LabelIndex } from "../labels/label-index.ts";
 import type { PeerSets } from "../peers/peer-sets.ts";
 import { Column } from "../store/column.ts";
@@ -16,7 +16,10 @@ export interface RuleList {
   readonly rulesets: readonly Ruleset[];
   /** Their rules by id in byte order, each id once. */
   readonly rules: readonly PlannedRule[];
-  readonly fixedSize: FixedSize;
+  /** Rules of all rulesets, those with one id each for itself. */
+  readonly ruleCount: number;
+  /** At least as many bytes as they have beside the texts of their peer sets. */
+  readonly fixedBytes: number;
 }
 
 /** Finds the rule list of each label set and knows in which lists a ruleset is. */
@@ -38,6 +41,15 @@ export class RuleLists {
     this.#labels = labels;
     this.#book = book;
     this.#peers = peers;
+  }
+
+  /** Makes room for the lists of so many rulesets and label sets, known beforehand. */
+  reserve(rulesets: number, sets: number): void {
+    this.#keys.reserve(rulesets, 1);
+    this.#references.reserve(rulesets);
+    this.#byRuleset.reserve(rulesets, rulesets, rulesets);
+    this.#ofSet.reserve(sets);
+    this.#lists.length = Math.max(this.#lists.length, rulesets);
   }
 
   get size(): number {
@@ -130,7 +142,8 @@ export class RuleLists {
       index,
       rulesets,
       rules: joinRules(rulesets),
-      fixedSize: fixedSizeOfRules(rulesets),
+      ruleCount: rulesets.reduce((sum, { rules }) => sum + rules.length, 0),
+      fixedBytes: fixedBytesOfRules(rulesets),
     };
     this.#lists[index] = list;
     this.#references.put(index, 0);

@@ -5,12 +5,12 @@ import type { EntrySpec, RulesetSpec } from "../../model.ts";
 import type { PortSpan } from "../../ports.ts";
 import { authoredRuleId } from "../../rule-id.ts";
 import type { PeerSources } from "../peers/peer-sources.ts";
-import { portsOfEntries } from "./entry-ports.ts";
+import type { PortCache } from "./port-cache.ts";
 
 /** One rule of one protocol as bodies have it, before its peers. */
 export interface PlannedRule {
-  /** Id in the rendered policy. */
-  readonly id: string;
+  /** Id of the authored rule; with the protocol it is that of the rendered one. */
+  readonly authored: string;
   readonly protocol: Protocol;
   /** In order, each once; empty means every port. */
   readonly ports: readonly PortSpan[];
@@ -28,12 +28,23 @@ export interface Ruleset {
   readonly rules: readonly PlannedRule[];
 }
 
+/** What rules are planned with. */
+export interface PlanBase {
+  readonly services: ReadonlyMap<string, readonly EntrySpec[]>;
+  readonly sources: PeerSources;
+  readonly ports: PortCache;
+}
+
+/** Id in the rendered policy. */
+export function plannedId({ authored, protocol }: PlannedRule): string {
+  return ruleId(authored, protocol);
+}
+
 /** Plans the rules of a ruleset; holds a reference to each source. */
 export function planRules(
   spec: RulesetSpec,
-  services: ReadonlyMap<string, readonly EntrySpec[]>,
-  sources: PeerSources,
-): PlannedRule[] {
+  { services, sources, ports: cache }: PlanBase,
+): readonly PlannedRule[] {
   const planned: PlannedRule[] = [];
   for (const rule of spec.rules) {
     if (!isRendered(rule)) {
@@ -41,18 +52,20 @@ export function planRules(
     }
     const { services: named = [], entries = [] } = rule;
     const all = named.length === 0 ? entries : ruleEntries(rule, services);
-    let id: string | undefined;
-    for (const { protocol, ports } of portsOfEntries(all)) {
-      id ??= authoredRuleId(spec.name, rule);
-      planned.push({
-        id: ruleId(id, protocol),
-        protocol,
-        ports,
-        source: sources.hold(rule.peers),
-      });
+    const byProtocol = cache.read(all);
+    const [first] = byProtocol;
+    if (first === undefined) {
+      continue;
+    }
+    const authored = authoredRuleId(spec.name, rule);
+    if (spec.rules.length === 1 && byProtocol.length === 1) {
+      // An array that was pushed to has room for more, and most rulesets have one rule.
+      return [{ authored, ...first, source: sources.hold(rule.peers) }];
+    }
+    for (const { protocol, ports } of byProtocol) {
+      planned.push({ authored, protocol, ports, source: sources.hold(rule.peers) });
     }
   }
-  // What is kept is as short as it can be: an array that was pushed to has room for more.
   return planned.slice();
 }
 
@@ -66,7 +79,22 @@ export function joinRules(rulesets: readonly Ruleset[]): readonly PlannedRule[] 
   for (const ruleset of rulesets) {
     rules.push(...ruleset.rules);
   }
-  rules.sort((a, b) => compareText(a.id, b.id));
-  const repeated = rules.some((rule, index) => rule.id === rules[index + 1]?.id);
-  return repeated ? rules.filter((rule, index) => rule.id !== rules[index + 1]?.id) : rules;
+  rules.sort(compareRules);
+  const repeated = rules.some((rule, index) => hasSameId(rule, rules[index + 1]));
+  return repeated ? rules.filter((rule, index) => !hasSameId(rule, rules[index + 1])) : rules;
+}
+
+/** Byte order of the rendered ids. */
+export function compareRules(a: PlannedRule, b: PlannedRule): number {
+  if (a.protocol === b.protocol && a.authored === b.authored) {
+    return 0;
+  }
+  if (a.authored.length === b.authored.length && a.authored !== b.authored) {
+    return compareText(a.authored, b.authored);
+  }
+  return compareText(plannedId(a), plannedId(b));
+}
+
+function hasSameId(a: PlannedRule, b: PlannedRule | undefined): boolean {
+  return a.authored === b?.authored && a.protocol === b.protocol;
 }

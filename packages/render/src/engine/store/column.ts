@@ -1,10 +1,15 @@
-import { grown } from "./int-lists.ts";
+import { grown, withRoom } from "./int-lists.ts";
 
 const INITIAL_LENGTH = 64;
 
 /** A growing column of 32-bit integers, one for each id. What was never put reads as 0. */
 export class Column {
   #values = new Int32Array(INITIAL_LENGTH);
+
+  /** Makes room for so many ids, known beforehand. */
+  reserve(length: number): void {
+    this.#values = withRoom(this.#values, length);
+  }
 
   at(index: number): number {
     return this.#values[index] ?? 0;

@@ -20,6 +20,12 @@ export class IntLists {
   /** First free place of each power of two; the next one stands in its first item. */
   readonly #free = new Int32Array(ROOMS).fill(NONE);
 
+  /** Makes room for so many lists with so many values in all, known beforehand. */
+  reserve(lists: number, values: number): void {
+    this.#heads = withRoom(this.#heads, lists * HEAD);
+    this.#items = withRoom(this.#items, this.#end + values);
+  }
+
   length(list: number): number {
     return this.#heads[list * HEAD + LENGTH] ?? 0;
   }
@@ -162,12 +168,23 @@ export class IntLists {
   }
 }
 
-/**
- * The same values with room for at least so many. The memory moves over: nothing may still read the
- * array that is given, and what is left behind is free at once instead of waiting for a collection,
- * which hundreds of megabytes of it would bring about.
- */
+/** The same values with room for at least so many and for some more; see `withRoom`. */
 export function grown(values: Int32Array<ArrayBuffer>, needed: number): Int32Array<ArrayBuffer> {
-  const length = Math.max(needed, Math.ceil(values.length * 1.5));
-  return new Int32Array(values.buffer.transfer(length * Int32Array.BYTES_PER_ELEMENT));
+  return withRoom(values, Math.max(needed, values.length * 2));
+}
+
+/**
+ * The same values with room for so many. Nothing may still read the array that is given: its memory
+ * is free at once instead of waiting for a collection, which hundreds of megabytes of it would bring
+ * about. Room that was never written takes no memory, where a transfer to a longer buffer would write
+ * all of it.
+ */
+export function withRoom(values: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
+  if (length <= values.length) {
+    return values;
+  }
+  const longer = new Int32Array(length);
+  longer.set(values);
+  values.buffer.transfer(0);
+  return longer;
 }

@@ -1,4 +1,4 @@
-import { grown, IntLists } from "./int-lists.ts";
+import { grown, IntLists, withRoom } from "./int-lists.ts";
 
 /** What a link is: its two ids and its place in the list of each. */
 const LINK = 4;
@@ -17,6 +17,13 @@ export class Links {
   readonly #ofRight = new IntLists();
   readonly #free: number[] = [];
   #next = 0;
+
+  /** Makes room for so many ids on either side and so many links, known beforehand. */
+  reserve(left: number, right: number, links: number): void {
+    this.#links = withRoom(this.#links, links * LINK);
+    this.#ofLeft.reserve(left, links);
+    this.#ofRight.reserve(right, links);
+  }
 
   /** Number of links of a left id. */
   countOfLeft(left: number): number {

@@ -13,6 +13,19 @@ export class Sequences {
   #slots = new Int32Array(INITIAL_SLOTS);
   #created = false;
 
+  /** Makes room for so many sequences of so many items each, known beforehand. */
+  reserve(count: number, items: number): void {
+    this.#lists.reserve(count, count * items);
+    this.#hashes.reserve(count);
+    let slots = this.#slots.length;
+    while (slots < count * 2) {
+      slots *= 4;
+    }
+    if (slots > this.#slots.length) {
+      this.#rehash(slots);
+    }
+  }
+
   /** True if the last `intern` made a new id. */
   get created(): boolean {
     return this.#created;
@@ -66,7 +79,7 @@ export class Sequences {
     this.#slots[slot] = id + 1;
     this.#created = true;
     if (this.#ids.size * 2 > this.#slots.length) {
-      this.#rehash();
+      this.#rehash(this.#slots.length * 4);
     }
     return id;
   }
@@ -118,9 +131,9 @@ export class Sequences {
     return true;
   }
 
-  #rehash(): void {
+  #rehash(length: number): void {
     const before = this.#slots;
-    this.#slots = new Int32Array(before.length * 4);
+    this.#slots = new Int32Array(length);
     const mask = this.#slots.length - 1;
     for (const held of before) {
       if (held !== 0) {

@@ -32,6 +32,17 @@ export class TextIds {
     return this.#size;
   }
 
+  /** Makes room for so many texts, known beforehand. */
+  reserve(count: number): void {
+    let length = this.#slots.length;
+    while (length < count * 2 * SLOT) {
+      length *= 2;
+    }
+    if (length > this.#slots.length) {
+      this.#grow(length);
+    }
+  }
+
   /** The id of a text; -1 if there is none. */
   find(text: string): number {
     const hash = hashOf(text, this.#hashed);
@@ -48,7 +59,7 @@ export class TextIds {
     this.#put(id, hashOf(text, this.#hashed));
     this.#size += 1;
     if (this.#size * 2 * SLOT > this.#slots.length) {
-      this.#grow();
+      this.#grow(this.#slots.length * 4);
     }
   }
 
@@ -99,9 +110,9 @@ export class TextIds {
     slots[gap + HELD] = 0;
   }
 
-  #grow(): void {
+  #grow(length: number): void {
     const before = this.#slots;
-    this.#slots = new Int32Array(before.length * 4);
+    this.#slots = new Int32Array(length);
     for (let slot = 0; slot < before.length; slot += SLOT) {
       const held = before[slot + HELD] ?? 0;
       if (held !== 0) {

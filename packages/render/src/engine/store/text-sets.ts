@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
 import type { ByteWriter } from "./byte-writer.ts";
+import { Column } from "./column.ts";
+import { DigestHolders } from "./digest-holders.ts";
 import { IntLists } from "./int-lists.ts";
 import type { TextTable } from "./text-table.ts";
 
@@ -39,11 +41,11 @@ export class TextSets {
   readonly #writer: ByteWriter;
   readonly #lists = new IntLists();
   /** Bytes of each set as a message. */
-  readonly #bytes: number[] = [];
+  readonly #bytes = new Column();
   /** Digest as 32 Latin-1 characters; undefined until it is asked for. */
   readonly #digests: (string | undefined)[] = [];
   readonly #changes = new Map<number, SetChange>();
-  readonly #byDigest = new DigestHolders();
+  readonly #byDigest = new DigestHolders((set) => this.#digests[set]);
   readonly #beforeByDigest = new Map<string, number>();
   #mostTexts = 0;
   #mostBytes = 0;
@@ -52,6 +54,14 @@ export class TextSets {
     this.#type = type;
     this.#texts = texts;
     this.#writer = writer;
+  }
+
+  /** Makes room for so many sets, known beforehand. */
+  reserve(sets: number): void {
+    this.#lists.reserve(sets, sets);
+    this.#bytes.reserve(sets);
+    this.#byDigest.reserve(sets);
+    this.#digests.length = Math.max(this.#digests.length, sets);
   }
 
   size(set: number): number {
@@ -70,7 +80,7 @@ export class TextSets {
 
   /** Bytes of the set as a message. */
   bytes(set: number): number {
-    return this.#bytes[set] ?? 0;
+    return this.#bytes.at(set);
   }
 
   /** Place of a text in a set, or -1 - the place where it belongs. */
@@ -212,7 +222,7 @@ export class TextSets {
   drop(set: number): void {
     this.#forgetDigest(set);
     this.#lists.clear(set);
-    this.#bytes[set] = 0;
+    this.#bytes.put(set, 0);
   }
 
   /** Forgets what sets were before the flush that ended. */
@@ -223,7 +233,7 @@ export class TextSets {
 
   /** Called after each change of a set. */
   #putBytes(set: number, bytes: number): void {
-    this.#bytes[set] = bytes;
+    this.#bytes.put(set, bytes);
     this.#mostBytes = Math.max(this.#mostBytes, bytes);
     this.#mostTexts = Math.max(this.#mostTexts, this.#lists.length(set));
   }
@@ -288,41 +298,5 @@ export class TextSets {
       merged[length++] = added[next] ?? 0;
     }
     return merged;
-  }
-}
-
-/** Who has a digest: one holder in nearly every case. */
-export class DigestHolders {
-  readonly #holders = new Map<string, number | Set<number>>();
-
-  add(digest: string, holder: number): void {
-    const held = this.#holders.get(digest);
-    if (held === undefined) {
-      this.#holders.set(digest, holder);
-    } else if (typeof held === "number") {
-      this.#holders.set(digest, new Set([held, holder]));
-    } else {
-      held.add(holder);
-    }
-  }
-
-  remove(digest: string, holder: number): void {
-    const held = this.#holders.get(digest);
-    if (held === holder) {
-      this.#holders.delete(digest);
-    } else if (held instanceof Set) {
-      held.delete(holder);
-      if (held.size === 0) {
-        this.#holders.delete(digest);
-      }
-    }
-  }
-
-  first(digest: string): number | undefined {
-    const held = this.#holders.get(digest);
-    if (typeof held === "number" || held === undefined) {
-      return held;
-    }
-    return held.values().next().value;
   }
 }

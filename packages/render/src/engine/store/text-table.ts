@@ -30,6 +30,21 @@ export class TextTable {
   #unused: number[] = [];
   readonly #keys: TextKeys = { high: 0, low: 0, exact: false };
 
+  /** Makes room for so many texts, known beforehand. */
+  reserve(count: number): void {
+    this.#references.reserve(count);
+    if (count > this.#high.length) {
+      this.#grow(count);
+    }
+    let slots = this.#slots.length;
+    while (slots < count * 2) {
+      slots *= 4;
+    }
+    if (slots > this.#slots.length) {
+      this.#rehash(slots);
+    }
+  }
+
   /** One more than the highest id. */
   get bound(): number {
     return this.#ids.bound;
@@ -163,7 +178,7 @@ export class TextTable {
   #take(): number {
     const id = this.#ids.take();
     if (id >= this.#high.length) {
-      this.#grow();
+      this.#grow(this.#high.length * 2);
     }
     this.#high[id] = this.#keys.high;
     this.#low[id] = this.#keys.low;
@@ -183,14 +198,20 @@ export class TextTable {
     this.#ids.give(id);
   }
 
-  #grow(): void {
-    const room = Math.ceil(this.#high.length * 1.5);
-    // The memory moves over, as in `grown`.
-    this.#high = new Float64Array(
-      this.#high.buffer.transfer(room * Float64Array.BYTES_PER_ELEMENT),
-    );
-    this.#low = new Float64Array(this.#low.buffer.transfer(room * Float64Array.BYTES_PER_ELEMENT));
-    this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(room * STRIDE));
+  /** What is left behind is free at once, as in `withRoom`. */
+  #grow(room: number): void {
+    const { buffer: high } = this.#high;
+    const { buffer: low } = this.#low;
+    const { buffer: bytes } = this.#bytes;
+    this.#high = new Float64Array(room);
+    this.#high.set(new Float64Array(high));
+    this.#low = new Float64Array(room);
+    this.#low.set(new Float64Array(low));
+    this.#bytes = new Uint8Array(room * STRIDE);
+    this.#bytes.set(new Uint8Array(bytes));
+    for (const buffer of [high, low, bytes]) {
+      buffer.transfer(0);
+    }
   }
 
   #homeOf(id: number): number {

@@ -70,6 +70,25 @@ export class Cells {
     this.#base = base;
   }
 
+  /** Makes room for so many workloads, known beforehand; there are no more cells than those. */
+  reserve(workloads: number): void {
+    this.#keys.reserve(workloads, 8);
+    for (const column of [
+      this.#set,
+      this.#cellOf,
+      this.#place,
+      this.#plain,
+      this.#basePlace,
+      this.#setPlace,
+      this.#movedFrom,
+    ]) {
+      column.reserve(workloads);
+    }
+    for (const lists of [this.#members, this.#byBase, this.#bySet]) {
+      lists.reserve(workloads, workloads);
+    }
+  }
+
   /** Number of cells. */
   get size(): number {
     return this.#keys.size;

@@ -80,6 +80,17 @@ export class Fleet {
     });
   }
 
+  /** Makes room for so many workloads, known beforehand. */
+  reserve(workloads: number): void {
+    this.#names.length = Math.max(this.#names.length, workloads);
+    this.#byName.reserve(workloads);
+    for (const column of [this.#source, this.#enforced, this.#outboundsOf, this.#holder]) {
+      column.reserve(workloads);
+    }
+    this.#addresses.reserve(workloads, workloads);
+    this.cells.reserve(workloads);
+  }
+
   get size(): number {
     return this.#byName.size;
   }

@@ -45,7 +45,7 @@ export class EngineRun {
     assert.equal(changes.skippedRows, skippedRows, "skipped rows");
     assert.deepEqual([...this.#heads.keys()].sort(), [...bodies.keys()].sort(), "workloads");
     for (const [id, body] of bodies) {
-      assert.deepEqual(this.#heads.get(id), headOf(body), `head of ${id}`);
+      assert.deepEqual({ ...this.#heads.get(id) }, headOf(body), `head of ${id}`);
       assertSameObjects(this.#bodies.get(body.digest) ?? new Map(), body.objects);
     }
   }

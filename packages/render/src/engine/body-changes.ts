@@ -1,5 +1,6 @@
 import type { BodyChanges, BodyStep, Head } from "../body-source.ts";
-import type { KnownHead, PolicyClass } from "./bodies/policy-class.ts";
+import type { KnownHead } from "./bodies/known-head.ts";
+import type { PolicyClass } from "./bodies/policy-class.ts";
 
 /** Ids of heads stay below this, so that two of them make one safe integer. */
 const PAIR_FACTOR = 2 ** 26;
@@ -48,6 +49,17 @@ class GatheredStep implements BodyStep {
       this.#workloads = [name];
     } else {
       this.#workloads.push(name);
+    }
+  }
+
+  /** Adds workloads by their names, in an array that becomes this step's. */
+  addAll(names: string[]): void {
+    if (this.#workloads === undefined && names.length > 0) {
+      this.#workloads = names;
+    } else if (this.#workloads !== undefined) {
+      for (const name of names) {
+        this.#workloads.push(name);
+      }
     }
   }
 

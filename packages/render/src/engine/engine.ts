@@ -312,15 +312,11 @@ export class Engine {
       }
     }
     for (const policyClass of rendered) {
-      for (let index = classes.cellCount(policyClass) - 1; index >= 0; index--) {
-        const cell = classes.cellAt(policyClass, index);
-        if (pause.isDue(fleet.cells.memberCount(cell))) {
-          yield;
-        }
-        if (!this.#movedCells.has(cell)) {
-          this.#gatherCell(cell, policyClass, policyClass, gatherer);
-        }
+      const workloads = this.#countUnmoved(policyClass);
+      if (pause.isDue(1 + workloads)) {
+        yield;
       }
+      this.#gatherClass(policyClass, workloads, gatherer);
     }
     return new GatheredChanges(gatherer.steps, removed, buckets.skipped);
   }
@@ -337,5 +333,40 @@ export class Engine {
         step.add(workload);
       }
     }
+  }
+
+  /** Gathers the workloads of a class with another head whose cells did not move. */
+  #gatherClass(policyClass: PolicyClass, most: number, gatherer: StepGatherer): void {
+    const { bodies, classes, fleet } = this.#state;
+    const step = gatherer.stepOf(policyClass, bodies.headBefore(policyClass), policyClass);
+    if (step === undefined || most === 0) {
+      return;
+    }
+    // As long as it will be: names are most of what a change that reaches many workloads allocates.
+    const names = new Array<string>(most);
+    let length = 0;
+    for (let index = classes.cellCount(policyClass) - 1; index >= 0; index--) {
+      const cell = classes.cellAt(policyClass, index);
+      const members = this.#movedCells.has(cell) ? 0 : fleet.cells.memberCount(cell);
+      for (let at = 0; at < members; at++) {
+        const workload = fleet.cells.memberAt(cell, at);
+        if (!this.#movedWorkloads.has(workload)) {
+          names[length++] = fleet.name(workload);
+        }
+      }
+    }
+    names.length = length;
+    step.addAll(names);
+  }
+
+  /** Workloads in a class's cells that did not move, even if some of them came just now. */
+  #countUnmoved(policyClass: PolicyClass): number {
+    const { classes, fleet } = this.#state;
+    let count = 0;
+    for (let index = classes.cellCount(policyClass) - 1; index >= 0; index--) {
+      const cell = classes.cellAt(policyClass, index);
+      count += this.#movedCells.has(cell) ? 0 : fleet.cells.memberCount(cell);
+    }
+    return count;
   }
 }

@@ -5,8 +5,9 @@ import { ByteWriter } from "../store/byte-writer.ts";
 import { Ids } from "../store/ids.ts";
 import { TextIds } from "../store/text-ids.ts";
 import type { Moment } from "../store/text-sets.ts";
+import { BodyHead, KnownHead } from "./known-head.ts";
 import { writeManifest } from "./manifest.ts";
-import type { KnownHead, PolicyClass } from "./policy-class.ts";
+import type { PolicyClass } from "./policy-class.ts";
 import { type BodySets, refusalOf } from "./sizes.ts";
 
 /** Byte that a BodyManifest is hashed with. */
@@ -30,6 +31,8 @@ export class Bodies {
   readonly #refused = new Map<string, KnownHead>();
   /** Heads that lost their last class; they live until the next flush, so that equal stays one. */
   #unheld: KnownHead[] = [];
+  /** Classes that had another head before the present flush. */
+  #changed: PolicyClass[] = [];
   #flush = 1;
 
   constructor(sets: BodySets) {
@@ -59,6 +62,7 @@ export class Bodies {
       head.others.add(policyClass);
     }
     if (before !== undefined) {
+      this.#changed.push(policyClass);
       this.#letGo(before, policyClass);
     }
     return true;
@@ -72,6 +76,10 @@ export class Bodies {
   /** Forgets what classes were before the flush that ended. */
   settle(): void {
     this.#flush += 1;
+    for (const policyClass of this.#changed) {
+      policyClass.headBefore = undefined;
+    }
+    this.#changed = [];
     for (const known of this.#unheld) {
       known.former = undefined;
       if (known.holder === undefined && this.#known[known.id] === known) {
@@ -131,7 +139,6 @@ export class Bodies {
   }
 
   #headOf(policyClass: PolicyClass): KnownHead {
-    const { mode, weaker } = policyClass.mode;
     const refusal = refusalOf(policyClass, this.#sets);
     if (refusal !== undefined) {
       return this.#internRefused(refusal, policyClass);
@@ -140,10 +147,10 @@ export class Bodies {
     writeManifest(policyClass, "now", this.#sets, this.#writer);
     const digest = hash("sha256", this.#writer.view(), "hex");
     this.#writer.reset();
-    const table = this.#byDigest[weaker ? 1 : 0];
+    const table = this.#byDigest[policyClass.mode.weaker ? 1 : 0];
     let known = this.#known[table.find(digest)];
     if (known === undefined) {
-      known = this.#create({ kind: "body", digest, mode, weaker });
+      known = this.#create(new BodyHead(digest, policyClass.mode));
       table.add(digest, known.id);
     }
     return known;
@@ -172,7 +179,7 @@ export class Bodies {
 
   #create(head: Head): KnownHead {
     const id = this.#ids.take();
-    const known = { id, head, holder: undefined, others: undefined, former: undefined };
+    const known = new KnownHead(id, head);
     this.#known[id] = known;
     return known;
   }
@@ -191,7 +198,7 @@ export class Bodies {
     if (known.others?.delete(policyClass) || known.holder !== policyClass) {
       return;
     }
-    const [next] = known.others ?? [];
+    const next = known.others === undefined ? undefined : firstOf(known.others);
     known.holder = next;
     if (next === undefined) {
       known.former = policyClass;
@@ -200,6 +207,13 @@ export class Bodies {
       known.others?.delete(next);
     }
   }
+}
+
+function firstOf<T>(items: Iterable<T>): T | undefined {
+  for (const item of items) {
+    return item;
+  }
+  return undefined;
 }
 
 function refusedKey({ mode, weaker, reason }: RefusedHead): string {

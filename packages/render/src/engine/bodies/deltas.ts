@@ -47,6 +47,8 @@ export class Deltas {
   readonly #writer = new ByteWriter();
   readonly #peerDifferences = new Map<number, Difference>();
   readonly #endpointDifferences = new Map<number, Difference>();
+  /** Changes of bodies that differ in nothing but the peers of one rule. */
+  readonly #ofRule = new Map<PlannedRule, Uint8Array<ArrayBuffer>>();
 
   constructor(texts: TextTable, sets: BodySets) {
     this.#texts = texts;
@@ -57,10 +59,52 @@ export class Deltas {
   settle(): void {
     this.#peerDifferences.clear();
     this.#endpointDifferences.clear();
+    this.#ofRule.clear();
   }
 
   /** Changes from what a class was before the present flush to what another one is now. */
   encode(from: PolicyClass, to: PolicyClass): Uint8Array<ArrayBuffer> {
+    const rule = this.#onlyChangedRule(from, to);
+    if (rule === undefined) {
+      return this.#encode(from, to);
+    }
+    let changes = this.#ofRule.get(rule);
+    if (changes === undefined) {
+      changes = this.#encode(from, to);
+      this.#ofRule.set(rule, changes);
+    }
+    return changes;
+  }
+
+  /** The rule whose peers are all that differs; undefined if there is more, or nothing. */
+  #onlyChangedRule(from: PolicyClass, to: PolicyClass): PlannedRule | undefined {
+    if (from.list !== to.list || from.mode.mode !== to.mode.mode || from.routes !== to.routes) {
+      return undefined;
+    }
+    const { peers, endpoints } = this.#sets;
+    let only: PlannedRule | undefined;
+    for (const rule of to.list.rules) {
+      if (peers.changeOf(rule.source) !== undefined) {
+        if (only !== undefined) {
+          return undefined;
+        }
+        only = rule;
+      }
+    }
+    for (const { shown, shownBefore, splits } of to.routes.decisions) {
+      if (shown !== shownBefore) {
+        return undefined;
+      }
+      for (const { bucket } of splits) {
+        if (endpoints.changeOf(bucket.set) !== undefined) {
+          return undefined;
+        }
+      }
+    }
+    return only;
+  }
+
+  #encode(from: PolicyClass, to: PolicyClass): Uint8Array<ArrayBuffer> {
     const writer = this.#writer;
     if (from.mode.mode !== to.mode.mode) {
       const begun = writer.begin(CHANGE);

@@ -12,7 +12,11 @@ const BODY = { mode: 0x08, rule: 0x12, route: 0x1a };
 const RULE = { id: 0x0a, protocol: 0x10, port: 0x1a, peers: 0x22 };
 const ROUTE = { outbound: 0x0a, route: 0x12, addressV4: 0x1a, addressV6: 0x22, split: 0x2a };
 const SPLIT = { key: 0x0a, weight: 0x10, endpoints: 0x1a };
+/** Bytes of a field that holds a digest. */
+const DIGEST_FIELD_BYTES = 2 + 32;
 const PORT = { start: 0x08, end: 0x10 };
+
+const WRITTEN_ONCE = new Uint8Array();
 
 /** Writes the BodyManifest of a class as it is now or was before the present flush. */
 export function writeManifest(
@@ -44,13 +48,24 @@ export function writePorts(tag: number, ports: readonly PortSpan[], writer: Byte
   }
 }
 
+/** Most rules are written once: what is kept of one is kept when it is written for the second time. */
 function writeRule(rule: PlannedRule, peers: string, writer: ByteWriter): void {
+  if (rule.encoded !== undefined && rule.encoded.length > 0) {
+    writer.fields(rule.encoded);
+    writer.binary(RULE.peers, peers);
+    return;
+  }
+  const start = writer.length;
   const begun = writer.begin(BODY.rule);
   writer.text(RULE.id, plannedId(rule));
   writer.number(RULE.protocol, rule.protocol);
   writePorts(RULE.port, rule.ports, writer);
   writer.binary(RULE.peers, peers);
   writer.end(begun);
+  rule.encoded =
+    rule.encoded === undefined
+      ? WRITTEN_ONCE
+      : writer.copyFrom(start, writer.length - DIGEST_FIELD_BYTES);
 }
 
 function writeRoute(decision: Decision, moment: Moment, sets: BodySets, writer: ByteWriter): void {

@@ -1,19 +1,7 @@
-import type { Head } from "../../body-source.ts";
 import type { RouteList } from "../routes/decisions.ts";
 import type { RuleList } from "../rules/rule-lists.ts";
 import type { CellMode } from "../workloads/cells.ts";
-
-/** What some classes have. Equal ones are one object, from flush to flush. */
-export interface KnownHead {
-  readonly id: number;
-  readonly head: Head;
-  /** A class that has it, nearly always the only one; undefined if nobody has it. */
-  holder: PolicyClass | undefined;
-  /** Further ones. */
-  others: Set<PolicyClass> | undefined;
-  /** The last class that had it before the present flush, once nobody has it. */
-  former: PolicyClass | undefined;
-}
+import type { KnownHead } from "./known-head.ts";
 
 /** Workloads that share one body: same rules, same mode, same routes. */
 export interface PolicyClass {

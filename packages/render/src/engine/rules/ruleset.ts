@@ -16,6 +16,8 @@ export interface PlannedRule {
   readonly ports: readonly PortSpan[];
   /** Source of its peers, which bears the number of its peer set. */
   readonly source: number;
+  /** What of it does not change in a BodyManifest, once it was written twice; see `writeRule`. */
+  encoded: Uint8Array | undefined;
 }
 
 /** What one ruleset gives to workloads in its scope. Never changes: an edit makes another one. */
@@ -60,10 +62,12 @@ export function planRules(
     const authored = authoredRuleId(spec.name, rule);
     if (spec.rules.length === 1 && byProtocol.length === 1) {
       // An array that was pushed to has room for more, and most rulesets have one rule.
-      return [{ authored, ...first, source: sources.hold(rule.peers) }];
+      const { protocol, ports } = first;
+      return [{ authored, protocol, ports, source: sources.hold(rule.peers), encoded: undefined }];
     }
     for (const { protocol, ports } of byProtocol) {
-      planned.push({ authored, protocol, ports, source: sources.hold(rule.peers) });
+      const source = sources.hold(rule.peers);
+      planned.push({ authored, protocol, ports, source, encoded: undefined });
     }
   }
   return planned.slice();

@@ -96,10 +96,10 @@ export class ByteWriter {
     return this.#at;
   }
 
-  /** A copy of what was written from a place on; small ones share memory. */
-  copyFrom(start: number): Uint8Array<ArrayBuffer> {
-    const copy = Buffer.allocUnsafe(this.#at - start);
-    copy.set(this.#bytes.subarray(start, this.#at));
+  /** A copy of what was written from one place to another; small ones share memory. */
+  copyFrom(start: number, end = this.#at): Uint8Array<ArrayBuffer> {
+    const copy = Buffer.allocUnsafe(end - start);
+    copy.set(this.#bytes.subarray(start, end));
     return copy;
   }
 

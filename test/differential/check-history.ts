@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { SourceChange } from "@ringwall/render";
+import type { Configuration, SourceChange } from "@ringwall/render";
 import { Chance, derivedSeed, HistoryWriter } from "@ringwall/testkit";
 import { EngineRun } from "./engine-run.ts";
 import { type Expected, expectedOf } from "./expected.ts";
@@ -46,6 +46,9 @@ export function checkHistory(seed: number): void {
   for (let edit = 0; edit < edits; edit++) {
     history.push(writer.next());
   }
+  if (chance.happens(0.5)) {
+    nameEdits(history);
+  }
   const outcomes = new Outcomes(history);
   for (const expansion of expansionsOf(history, chance)) {
     try {
@@ -54,6 +57,38 @@ export function checkHistory(seed: number): void {
       throw new Error(`history ${seed}, ${expansion.name}: ${String(cause)}`, { cause });
     }
   }
+}
+
+/**
+ * Has each configuration say what it edits in the one before it. Where an expansion puts another one
+ * before it, or none, that must not be used.
+ */
+function nameEdits(history: SourceChange[]): void {
+  let since = EMPTY_STATE.configuration;
+  history.forEach((change, index) => {
+    if (change.kind === "configuration") {
+      const { configuration } = change;
+      const before = unitsNotIn(since, configuration);
+      const after = unitsNotIn(configuration, since);
+      history[index] = { ...change, edits: { since, before, after } };
+      since = configuration;
+    }
+  });
+}
+
+/** Units that another configuration does not have, or not so. */
+function unitsNotIn(one: Configuration, other: Configuration): Configuration {
+  const without = <T>(units: readonly T[], others: readonly T[]) => {
+    const texts = new Set(others.map((each) => JSON.stringify(each)));
+    return units.filter((unit) => !texts.has(JSON.stringify(unit)));
+  };
+  return {
+    rulesets: without(one.rulesets, other.rulesets),
+    services: without(one.services, other.services),
+    addressGroups: without(one.addressGroups, other.addressGroups),
+    routes: without(one.routes, other.routes),
+    inventory: without(one.inventory, other.inventory),
+  };
 }
 
 function expansionsOf(history: readonly SourceChange[], chance: Chance): Expansion[] {

@@ -3,11 +3,25 @@ import type { Configuration, ModeName, WorkloadSpec } from "./model.ts";
 /** A change of what bodies are rendered from. Applying one twice is the same as once. */
 export type SourceChange =
   /** Replaces the whole configuration. It is admitted. */
-  | { readonly kind: "configuration"; readonly configuration: Configuration }
+  | {
+      readonly kind: "configuration";
+      readonly configuration: Configuration;
+      /** Saves comparing it with the one before. */
+      readonly edits?: ConfigurationEdits | undefined;
+    }
   /** Adds or replaces a workload. */
   | { readonly kind: "workload"; readonly workload: WorkloadSpec }
   /** Removes a workload; an unknown one is fine. */
   | { readonly kind: "removal"; readonly id: string };
+
+/** In what a configuration differs from another one. */
+export interface ConfigurationEdits {
+  /** The other one. Edits of any other than the one in force are not used. */
+  readonly since: Configuration;
+  /** Every unit that may differ as it was, and as it is. The others are the same in both. */
+  readonly before: Configuration;
+  readonly after: Configuration;
+}
 
 /** What a workload has now: a body, or the reason why it can't have one. */
 export type Head = (

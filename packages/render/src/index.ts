@@ -5,6 +5,7 @@ export { findUnmatchedSelectors } from "./admission/unmatched.ts";
 export type {
   BodyChanges,
   BodyStep,
+  ConfigurationEdits,
   Head,
   Progress,
   SourceChange,

@@ -319,10 +319,10 @@ export class Life {
       registryRevision: BigInt(this.#registry.revision),
       registryTimeUnixMs: BigInt(this.#registry.timeUnixMs),
     });
-    const { configuration } = state;
+    const { configuration, edits } = state;
     if (configuration !== this.#applied) {
       this.#applied = configuration;
-      this.#source.apply([{ kind: "configuration", configuration }]);
+      this.#source.apply([{ kind: "configuration", configuration, edits }]);
     }
     this.#source.begin();
     let changes = this.#source.work();

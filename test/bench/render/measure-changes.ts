@@ -30,6 +30,14 @@ const ROUTED = 100;
 const FEW = { warmUp: 1_000, samples: 3_000 };
 const MANY = { warmUp: 100, samples: 400 };
 
+const NOTHING: Configuration = {
+  rulesets: [],
+  services: [],
+  addressGroups: [],
+  routes: [],
+  inventory: [],
+};
+
 /** Makes the change of a step; the same step number always makes another estate of it. */
 type ChangeMaker = (step: number) => SourceChange;
 
@@ -138,16 +146,22 @@ class LiveEstate {
 
   /** The application's ruleset opens another port. */
   editRule(app: number): SourceChange {
-    const rulesets = [...this.#configuration.rulesets];
+    const since = this.#configuration;
+    const rulesets = [...since.rulesets];
     const ruleset = rulesets[app];
     const [rule] = ruleset?.rules ?? [];
     this.#counter += 1;
-    if (ruleset !== undefined && rule !== undefined) {
-      const ports = [String(1 + (this.#counter % 60_000))];
-      rulesets[app] = { ...ruleset, rules: [{ ...rule, entries: [{ protocol: "tcp", ports }] }] };
+    if (ruleset === undefined || rule === undefined) {
+      throw new Error(`application ${app} has no rule`);
     }
-    this.#configuration = { ...this.#configuration, rulesets };
-    return { kind: "configuration", configuration: this.#configuration };
+    const ports = [String(1 + (this.#counter % 60_000))];
+    const edited = { ...ruleset, rules: [{ ...rule, entries: [{ protocol: "tcp", ports }] }] };
+    rulesets[app] = edited;
+    const configuration = { ...since, rulesets };
+    this.#configuration = configuration;
+    const only = (unit: typeof ruleset) => ({ ...NOTHING, rulesets: [unit] });
+    const edits = { since, before: only(ruleset), after: only(edited) };
+    return { kind: "configuration", configuration, edits };
   }
 
   /** One more workload serves the application's service, or no longer does. */

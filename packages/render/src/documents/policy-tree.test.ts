@@ -39,6 +39,29 @@ describe("PolicyTree", () => {
     expect(configuration.services).toEqual([]);
   });
 
+  it("says which documents changed since the reading before, as they were and as they are", () => {
+    const path = (name: string) => `policy/service/${name}/service.yaml`;
+    const tree = new PolicyTree();
+    for (const name of ["kept", "edited", "gone", "overlaid"]) {
+      tree.put("core", path(name), service(name, 1));
+    }
+    const first = tree.effective();
+    expect(first.edits).toBeUndefined();
+    tree.put("core", path("edited"), service("edited", 2));
+    tree.put("core", path("edited"), service("edited", 3));
+    tree.remove("core", path("gone"));
+    tree.put("core", path("came"), service("came", 1));
+    tree.put("environment", path("overlaid"), service("overlaid", 4));
+    const { edits } = tree.effective();
+    const ports = (configuration = first.configuration) =>
+      configuration.services.map(({ name, entries }) => `${name} ${entries[0]?.ports}`);
+    expect(edits?.since).toBe(first.configuration);
+    expect(ports(edits?.before)).toEqual(["edited 1", "gone 1", "overlaid 1"]);
+    expect(ports(edits?.after)).toEqual(["came 1", "edited 3", "overlaid 4"]);
+    const { edits: none } = tree.effective();
+    expect([ports(none?.before), ports(none?.after)]).toEqual([[], []]);
+  });
+
   it("does not depend on the order of files", () => {
     const files = ["b", "a", "c"].map((name) =>
       file(`policy/service/${name}/service.yaml`, service(name)),

@@ -1,6 +1,8 @@
 import { compareBytes } from "@ringwall/labels";
+import type { ConfigurationEdits } from "../body-source.ts";
 import type { Finding } from "../finding.ts";
 import { LIMITS } from "../limits.ts";
+import type { Configuration } from "../model.ts";
 import { type AssembledConfiguration, assembleConfiguration } from "./assemble.ts";
 import { POLICY_MODULE, pathOf, readPath } from "./document.ts";
 import { type LocatedDocument, readDocument } from "./read-document.ts";
@@ -20,6 +22,8 @@ export interface TreeReading extends AssembledConfiguration {
   readonly findings: readonly Finding[];
   /** Names of services and groups whose documents can't be read, so that nobody calls them missing. */
   readonly unreadable: ReadonlySet<string>;
+  /** What changed since the reading before; undefined in the first one. */
+  readonly edits: ConfigurationEdits | undefined;
 }
 
 interface TreeEntry {
@@ -36,6 +40,9 @@ export class PolicyTree {
     core: new Map(),
     environment: new Map(),
   };
+  /** Configuration of the last reading, and the documents then of paths that were touched since. */
+  #last: Configuration | undefined;
+  #formers = new Map<string, LocatedDocument | undefined>();
 
   /** Number of files over both layers. */
   get size(): number {
@@ -44,11 +51,13 @@ export class PolicyTree {
 
   /** Adds or replaces a file. Files outside `policy/` belong to somebody else and are kept unread. */
   put(layer: LayerName, path: string, text: string): void {
+    this.#touch(path);
     this.#layers[layer].set(path, readEntry(layer, path, text));
   }
 
   /** Removes a file; an unknown one is fine. */
   remove(layer: LayerName, path: string): void {
+    this.#touch(path);
     this.#layers[layer].delete(path);
   }
 
@@ -74,7 +83,38 @@ export class PolicyTree {
       findings.push({ path: "", rule: "limit", message });
     }
     findings.sort((a, b) => compareBytes(a.file ?? "", b.file ?? ""));
-    return { ...assembleConfiguration(documents), findings, unreadable };
+    const assembled = assembleConfiguration(documents);
+    const edits = this.#takeEdits(assembled.configuration);
+    return { ...assembled, findings, unreadable, edits };
+  }
+
+  #touch(path: string): void {
+    if (this.#last !== undefined && !this.#formers.has(path)) {
+      this.#formers.set(path, this.#documentAt(path));
+    }
+  }
+
+  #takeEdits(configuration: Configuration): ConfigurationEdits | undefined {
+    const since = this.#last;
+    const formers = this.#formers;
+    this.#last = configuration;
+    this.#formers = new Map();
+    if (since === undefined) {
+      return undefined;
+    }
+    const before = [...formers.values()].flatMap((located) => located ?? []);
+    const after = [...formers.keys()].flatMap((path) => this.#documentAt(path) ?? []);
+    return {
+      since,
+      before: assembleConfiguration(before).configuration,
+      after: assembleConfiguration(after).configuration,
+    };
+  }
+
+  /** The effective document at a path. */
+  #documentAt(path: string): LocatedDocument | undefined {
+    const { core, environment } = this.#layers;
+    return (environment.get(path) ?? core.get(path))?.located;
   }
 }
 

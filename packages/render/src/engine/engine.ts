@@ -118,17 +118,19 @@ export class Engine {
   *#flush(pending: Pending): Generator<void, BodyChanges> {
     const state = this.#state;
     yield* state.settle();
-    const { configuration, workloads } = pending;
+    const { configuration, edits, workloads } = pending;
     if (state.fleet.size === 0) {
       state.reserve(workloads.length, configuration?.rulesets.length ?? 0);
     }
-    if (configuration !== undefined) {
-      state.followInventory(configuration);
+    const comparison =
+      configuration === undefined ? undefined : state.compared(configuration, edits);
+    if (comparison !== undefined) {
+      state.followInventory(comparison);
       yield* state.fleet.followInventory(WORKLOADS_PER_STEP);
     }
     yield* this.#followWorkloads(workloads);
-    if (configuration !== undefined) {
-      yield* state.followConfiguration(configuration, RULESETS_PER_STEP);
+    if (configuration !== undefined && comparison !== undefined) {
+      yield* state.followConfiguration(configuration, comparison, RULESETS_PER_STEP);
     }
     const cells = yield* state.routes.followEdits(CALLERS_PER_STEP);
     const moved = state.fleet.cells.takeMoved();

@@ -1,4 +1,5 @@
 import { routeName } from "@ringwall/routes";
+import type { ConfigurationEdits } from "../body-source.ts";
 import type { Configuration } from "../model.ts";
 import { Bodies } from "./bodies/bodies.ts";
 import { Classes } from "./bodies/classes.ts";
@@ -21,6 +22,12 @@ import { Inventory } from "./workloads/inventory.ts";
 
 /** Classes, label sets and selectors that are forgotten without a pause. */
 const SWEPT_PER_STEP = 500;
+
+/** Two configurations, or what of them may differ. */
+export interface Comparison {
+  readonly before: Configuration;
+  readonly after: Configuration;
+}
 
 /** Everything that the engine knows, from labels and addresses up to rendered classes. */
 export class EngineState {
@@ -104,10 +111,15 @@ export class EngineState {
     this.bodies.reserve(rulesets);
   }
 
-  /** Takes in inventory units; the configuration becomes current with `followConfiguration`. */
-  followInventory(configuration: Configuration): void {
-    const { inventory } = this.#configuration;
-    const { gone, put } = changedUnits(inventory, configuration.inventory, nameOf);
+  /** Where a configuration is to be compared with the one in force: in its edits, if they fit. */
+  compared(after: Configuration, edits: ConfigurationEdits | undefined): Comparison {
+    const before = this.#configuration;
+    return edits?.since === before ? edits : { before, after };
+  }
+
+  /** Takes in inventory units. */
+  followInventory({ before, after }: Comparison): void {
+    const { gone, put } = changedUnits(before.inventory, after.inventory, nameOf);
     for (const name of gone) {
       this.inventory.remove(name);
     }
@@ -116,10 +128,13 @@ export class EngineState {
     }
   }
 
-  /** Takes in services, groups, rulesets and routes. */
-  *followConfiguration(after: Configuration, perStep: number): Generator<void, void> {
-    const before = this.#configuration;
-    this.#configuration = after;
+  /** Takes in services, groups, rulesets and routes; the configuration is in force from now on. */
+  *followConfiguration(
+    configuration: Configuration,
+    { before, after }: Comparison,
+    perStep: number,
+  ): Generator<void, void> {
+    this.#configuration = configuration;
     const services = changedUnits(before.services, after.services, nameOf);
     for (const name of services.gone) {
       this.book.defineService(name, undefined);

@@ -1,14 +1,13 @@
 import { signalled, type Task } from "@ringwall/actor";
-import type { Configuration } from "@ringwall/render";
 import type { Context } from "../context.ts";
 import type { ConfigFold } from "./config-fold.ts";
-import { TreeLoader } from "./tree-loader.ts";
+import { type LoadedConfiguration, TreeLoader } from "./tree-loader.ts";
 
 /** What the live tree at a commit is. */
 export type TreeState =
   | { readonly kind: "none" }
   | { readonly kind: "problem"; readonly commit: string; readonly problem: string }
-  | { readonly kind: "admitted"; readonly commit: string; readonly configuration: Configuration };
+  | ({ readonly kind: "admitted"; readonly commit: string } & LoadedConfiguration);
 
 const LOAD_SIGNAL = "load";
 
@@ -55,7 +54,7 @@ export class HeadTree {
       }
       const commit = head.id;
       if ("configuration" in loading) {
-        this.#state = { kind: "admitted", commit, configuration: loading.configuration };
+        this.#state = { kind: "admitted", commit, ...loading };
       } else {
         this.#fail(commit, loading.problem);
         this.#again = loading.again;

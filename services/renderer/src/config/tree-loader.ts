@@ -2,6 +2,7 @@ import { EffectFailed, signalled, slice, type Task } from "@ringwall/actor";
 import {
   admitTree,
   type Configuration,
+  type ConfigurationEdits,
   type Finding,
   POLICY_MODULE,
   PolicyTree,
@@ -17,9 +18,15 @@ const READERS = 16;
 /** Files compared between two turns of the mailbox. */
 const FILES_PER_SLICE = 20_000;
 
+/** The configuration of a tree, with what it edits in the one that was loaded before. */
+export interface LoadedConfiguration {
+  readonly configuration: Configuration;
+  readonly edits: ConfigurationEdits | undefined;
+}
+
 /** A live tree: its configuration, or why nothing may be rendered from it. */
 export type TreeLoading =
-  | { readonly configuration: Configuration }
+  | LoadedConfiguration
   /** `again` if it may be read another time, without a new commit. */
   | { readonly problem: string; readonly again: boolean };
 
@@ -53,7 +60,7 @@ export class TreeLoader {
     const findings = admitTree(reading);
     return refuses(findings)
       ? { problem: refusalText(findings), again: false }
-      : { configuration: reading.configuration };
+      : { configuration: reading.configuration, edits: reading.edits };
   }
 
   *#forget(files: ReadonlyMap<string, LiveFile>): Task<void> {

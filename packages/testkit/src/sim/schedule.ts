@@ -1,16 +1,21 @@
 interface Entry {
-  readonly atMs: number;
   readonly order: number;
   readonly call: () => void;
-  cancelled: boolean;
+  state: "due" | "called" | "cancelled";
 }
+
+/** Fewer cancelled entries than this are not worth sorting the others anew. */
+const LEAST_CANCELLED = 256;
 
 /** What is due when in virtual time: earliest first, first scheduled first among equals. */
 export class Schedule {
-  readonly #heap: Entry[] = [];
+  /** A heap: when an entry is due, and the entry; apart, as an array of nothing but numbers is small. */
+  #times: number[] = [];
+  #entries: Entry[] = [];
   #nowMs = 0;
   #order = 0;
-  #live = 0;
+  /** Entries in the heap that were taken back. */
+  #cancelled = 0;
 
   /** Virtual milliseconds since the beginning. */
   get nowMs(): number {
@@ -19,27 +24,25 @@ export class Schedule {
 
   /** Entries that are still to come. */
   get size(): number {
-    return this.#live;
+    return this.#entries.length - this.#cancelled;
   }
 
   /** When the next entry is due; undefined if there is none. */
   get nextMs(): number | undefined {
     this.#dropCancelled();
-    return this.#heap[0]?.atMs;
+    return this.#times[0];
   }
 
   /** Calls back after `delayMs`; the result takes it back. */
   after(delayMs: number, call: () => void): () => void {
     this.#order += 1;
-    const atMs = this.#nowMs + Math.max(0, delayMs);
-    const entry: Entry = { atMs, order: this.#order, call, cancelled: false };
-    this.#heap.push(entry);
-    this.#up(this.#heap.length - 1);
-    this.#live += 1;
+    const entry: Entry = { order: this.#order, call, state: "due" };
+    this.#up(this.#entries.length, this.#nowMs + Math.max(0, delayMs), entry);
     return () => {
-      if (!entry.cancelled) {
-        entry.cancelled = true;
-        this.#live -= 1;
+      if (entry.state === "due") {
+        entry.state = "cancelled";
+        this.#cancelled += 1;
+        this.#dropManyCancelled();
       }
     };
   }
@@ -47,13 +50,13 @@ export class Schedule {
   /** Moves time to the next entry and calls it; false if there is none. */
   runNext(): boolean {
     this.#dropCancelled();
-    const entry = this.#pop();
+    const entry = this.#entries[0];
     if (entry === undefined) {
       return false;
     }
-    entry.cancelled = true;
-    this.#live -= 1;
-    this.#nowMs = entry.atMs;
+    this.#nowMs = this.#times[0] ?? this.#nowMs;
+    this.#dropFirst();
+    entry.state = "called";
     entry.call();
     return true;
   }
@@ -64,61 +67,89 @@ export class Schedule {
   }
 
   #dropCancelled(): void {
-    while (this.#heap[0]?.cancelled === true) {
-      this.#pop();
+    while (this.#entries[0]?.state === "cancelled") {
+      this.#cancelled -= 1;
+      this.#dropFirst();
     }
   }
 
-  #pop(): Entry | undefined {
-    const [first] = this.#heap;
-    const last = this.#heap.pop();
-    if (first !== undefined && last !== undefined && this.#heap.length > 0) {
-      this.#heap[0] = last;
-      this.#down(0);
+  /** Timeouts of requests that were answered would otherwise outnumber what is to come. */
+  #dropManyCancelled(): void {
+    if (this.#cancelled < LEAST_CANCELLED || 2 * this.#cancelled < this.#entries.length) {
+      return;
     }
-    return first;
+    const times = this.#times;
+    const entries = this.#entries;
+    this.#times = [];
+    this.#entries = [];
+    this.#cancelled = 0;
+    for (let at = 0; at < entries.length; at += 1) {
+      const atMs = times[at];
+      const entry = entries[at];
+      if (atMs !== undefined && entry?.state === "due") {
+        this.#up(this.#entries.length, atMs, entry);
+      }
+    }
   }
 
-  #up(from: number): void {
-    let at = from;
+  #dropFirst(): void {
+    const atMs = this.#times.pop();
+    const entry = this.#entries.pop();
+    if (atMs !== undefined && entry !== undefined && this.#entries.length > 0) {
+      this.#down(0, atMs, entry);
+    }
+  }
+
+  /** Puts an entry at a free place or, as long as it is due before, above it. */
+  #up(free: number, atMs: number, entry: Entry): void {
+    let at = free;
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (!this.#before(at, parent)) {
-        return;
+      if (!this.#isBefore(atMs, entry, parent)) {
+        break;
       }
-      this.#swap(at, parent);
+      this.#move(parent, at);
       at = parent;
     }
+    this.#put(at, atMs, entry);
   }
 
-  #down(from: number): void {
-    let at = from;
-    for (;;) {
-      const left = 2 * at + 1;
-      const right = left + 1;
-      let least = this.#before(left, at) ? left : at;
-      least = this.#before(right, least) ? right : least;
-      if (least === at) {
-        return;
+  /** Puts an entry at a free place or, as long as others are due before, below it. */
+  #down(free: number, atMs: number, entry: Entry): void {
+    let at = free;
+    for (let child = 2 * at + 1; child < this.#entries.length; child = 2 * at + 1) {
+      const least = this.#isOrdered(child + 1, child) ? child + 1 : child;
+      if (this.#isBefore(atMs, entry, least)) {
+        break;
       }
-      this.#swap(at, least);
+      this.#move(least, at);
       at = least;
     }
+    this.#put(at, atMs, entry);
   }
 
-  #before(a: number, b: number): boolean {
-    const [left, right] = [this.#heap[a], this.#heap[b]];
-    if (left === undefined || right === undefined) {
-      return false;
-    }
-    return left.atMs === right.atMs ? left.order < right.order : left.atMs < right.atMs;
+  /** True if the entry at `a` is there and due before the one at `b`. */
+  #isOrdered(a: number, b: number): boolean {
+    const atMs = this.#times[a];
+    const entry = this.#entries[a];
+    return atMs !== undefined && entry !== undefined && this.#isBefore(atMs, entry, b);
   }
 
-  #swap(a: number, b: number): void {
-    const [left, right] = [this.#heap[a], this.#heap[b]];
-    if (left !== undefined && right !== undefined) {
-      this.#heap[a] = right;
-      this.#heap[b] = left;
+  #isBefore(atMs: number, { order }: Entry, other: number): boolean {
+    const otherMs = this.#times[other] ?? 0;
+    return atMs === otherMs ? order < (this.#entries[other]?.order ?? 0) : atMs < otherMs;
+  }
+
+  #move(from: number, to: number): void {
+    const atMs = this.#times[from];
+    const entry = this.#entries[from];
+    if (atMs !== undefined && entry !== undefined) {
+      this.#put(to, atMs, entry);
     }
+  }
+
+  #put(at: number, atMs: number, entry: Entry): void {
+    this.#times[at] = atMs;
+    this.#entries[at] = entry;
   }
 }

@@ -11,6 +11,9 @@ const PER_SOURCE = PORTED.length * PROBE_PORTS.length + 1;
 /** Everything is allowed. */
 export const ALL_OPEN: Openness = (1n << BigInt(PER_SOURCE * PROBE_SOURCES.length)) - 1n;
 
+/** Facts about CIDRs hold for every seed of a process. */
+const sourcesByCidr = new Map<string, bigint>();
+
 /** What a host with this policy lets in. */
 export function opennessOf(policy: WorkloadPolicy | undefined): Openness {
   if (policy?.mode !== EnforcementMode.ENFORCED) {
@@ -18,13 +21,12 @@ export function opennessOf(policy: WorkloadPolicy | undefined): Openness {
   }
   let open = 0n;
   for (const rule of policy.inboundRules) {
-    const services = servicesOf(rule.protocol, rule.ports);
-    const peers = blockList(rule.peerCidrs);
-    for (const [index, source] of PROBE_SOURCES.entries()) {
-      if (peers.check(source, isIPv6(source) ? "ipv6" : "ipv4")) {
-        open |= services << BigInt(index * PER_SOURCE);
-      }
+    let sources = 0n;
+    for (const cidr of rule.peerCidrs) {
+      sources |= sourcesOf(cidr);
     }
+    // Services take the places from a source's bit up to the next source's.
+    open |= sources * servicesOf(rule.protocol, rule.ports);
   }
   return open;
 }
@@ -67,12 +69,26 @@ function serviceName(service: number): string {
   return `${protocol}/${PROBE_PORTS[service % PROBE_PORTS.length]}`;
 }
 
-function blockList(cidrs: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const cidr of cidrs) {
-    const [address = "", length] = cidr.split("/");
-    const family = isIPv6(address) ? "ipv6" : "ipv4";
-    list.addSubnet(address, Number(length ?? (family === "ipv6" ? 128 : 32)), family);
+/** The sources that lie in a CIDR, one bit for each at the first of its probes. */
+function sourcesOf(cidr: string): bigint {
+  let sources = sourcesByCidr.get(cidr);
+  if (sources === undefined) {
+    sources = 0n;
+    const peers = blockList(cidr);
+    for (const [index, source] of PROBE_SOURCES.entries()) {
+      if (peers.check(source, isIPv6(source) ? "ipv6" : "ipv4")) {
+        sources |= 1n << BigInt(index * PER_SOURCE);
+      }
+    }
+    sourcesByCidr.set(cidr, sources);
   }
+  return sources;
+}
+
+function blockList(cidr: string): BlockList {
+  const list = new BlockList();
+  const [address = "", length] = cidr.split("/");
+  const family = isIPv6(address) ? "ipv6" : "ipv4";
+  list.addSubnet(address, Number(length ?? (family === "ipv6" ? 128 : 32)), family);
   return list;
 }

@@ -1,4 +1,4 @@
-import { Chain } from "./chain.ts";
+import { Chain, type ChainHost } from "./chain.ts";
 import type { Clock } from "./clock.ts";
 import type { Driver, Inbox } from "./driver.ts";
 import type { Effect, TimerEffect } from "./effect.ts";
@@ -36,6 +36,9 @@ export class Actor implements Inbox {
   readonly #mailbox = new Mailbox();
   readonly #timers = new Map<string, () => void>();
   readonly #waiting: (() => void)[] = [];
+  /** What every chain of this actor is run by. */
+  readonly #host: ChainHost;
+  readonly #random: () => number;
   #chains = 0;
   #dropped = 0;
   #lastMonotonicMs = 0;
@@ -46,6 +49,8 @@ export class Actor implements Inbox {
     this.#driver = parts.driver;
     this.#clock = parts.clock;
     this.#wake = parts.wake ?? (() => undefined);
+    this.#host = this.#chainHost();
+    this.#random = () => this.#clock.random();
     this.#driver.attach(this);
   }
 
@@ -132,7 +137,7 @@ export class Actor implements Inbox {
       throw new Error(`monotonic clock went back from ${this.#lastMonotonicMs} to ${monotonicMs}`);
     }
     this.#lastMonotonicMs = monotonicMs;
-    return { wallMs: this.#clock.wallMs(), monotonicMs, random: () => this.#clock.random() };
+    return { wallMs: this.#clock.wallMs(), monotonicMs, random: this.#random };
   }
 
   #begin(effects: readonly Effect[]): void {
@@ -140,23 +145,24 @@ export class Actor implements Inbox {
       return;
     }
     this.#chains += 1;
-    new Chain(
-      {
-        perform: (effect, done) => {
-          if (!this.#closed) {
-            this.#driver.perform(effect, done);
-          }
-        },
-        deliver: (message) => this.deliver(message),
-        timer: (effect) => this.#setTimer(effect),
-        cancelTimer: (effect) => this.#cancelTimer(effect.id),
-        fork: (forked) => this.#begin(forked),
-        ended: () => {
-          this.#chains -= 1;
-        },
+    new Chain(this.#host, effects).run();
+  }
+
+  #chainHost(): ChainHost {
+    return {
+      perform: (effect, done) => {
+        if (!this.#closed) {
+          this.#driver.perform(effect, done);
+        }
       },
-      effects,
-    ).run();
+      deliver: (message) => this.deliver(message),
+      timer: (effect) => this.#setTimer(effect),
+      cancelTimer: (effect) => this.#cancelTimer(effect.id),
+      fork: (forked) => this.#begin(forked),
+      ended: () => {
+        this.#chains -= 1;
+      },
+    };
   }
 
   #setTimer(effect: TimerEffect): void {

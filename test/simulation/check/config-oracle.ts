@@ -1,7 +1,13 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { StoredRecord } from "@ringwall/actor";
 import { admitTree, type Configuration, readTree, refuses, type TreeFile } from "@ringwall/render";
-import { type ConfigCommit, ConfigRecordSchema, type Inputs, Layer } from "@ringwall/wire";
+import {
+  type ConfigCommit,
+  type ConfigRecord,
+  ConfigRecordSchema,
+  type Inputs,
+  Layer,
+} from "@ringwall/wire";
 import { hex, short } from "./hex.ts";
 import { Violation } from "./violation.ts";
 
@@ -61,15 +67,16 @@ export class ConfigOracle {
 
   /** Takes a record as it is stored: it must follow the head. */
   take(record: StoredRecord): void {
-    const { record: content } = fromBinary(ConfigRecordSchema, record.payload);
-    if (content.case === "commit") {
-      const parent = hex(content.value.parent);
+    const content = fromBinary(ConfigRecordSchema, record.payload);
+    const change = content.record;
+    if (change.case === "commit") {
+      const parent = hex(change.value.parent);
       if (parent !== this.#head) {
         const words = `CONFIG ${record.sequence} follows ${short(parent)}, the head is ${short(this.#head)}`;
         throw new Violation("I10", words);
       }
     }
-    this.#fold(record);
+    this.#fold(content);
   }
 
   /** CONFIG is another one, or went back. */
@@ -78,12 +85,11 @@ export class ConfigOracle {
     this.#generation = 0n;
     this.#commits = 0;
     for (const record of records) {
-      this.#fold(record);
+      this.#fold(fromBinary(ConfigRecordSchema, record.payload));
     }
   }
 
-  #fold(record: StoredRecord): void {
-    const { record: content } = fromBinary(ConfigRecordSchema, record.payload);
+  #fold({ record: content }: ConfigRecord): void {
     switch (content.case) {
       case "commit":
         this.#raise(content.value.generation);

@@ -61,7 +61,7 @@ export class RefusalChecks {
 
   /** A host took a body that it refused once, or forgot that it refused it. */
   settle(host: Host): void {
-    for (const key of [...this.#refusals.keys()]) {
+    for (const key of this.#refusals.keys()) {
       const [workload, digest] = key.split(" ");
       const remembered = host.refusedStored.some((each) => each === digest);
       if (workload === host.workload && !remembered) {

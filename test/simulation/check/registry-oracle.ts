@@ -33,6 +33,7 @@ export class RegistryOracle {
   readonly #current = new Map<string, WorkloadRecord>();
   readonly #ever = new Map<string, Map<string, WorkloadSpec>>();
   #history: Change[] = [];
+  #formsEver = 0;
 
   constructor(names: Names) {
     this.#head = names.registryAll.slice(0, -1);
@@ -57,7 +58,7 @@ export class RegistryOracle {
 
   /** How many forms of workloads were ever known. */
   get formsEver(): number {
-    return [...this.#ever.values()].reduce((sum, forms) => sum + forms.size, 0);
+    return this.#formsEver;
   }
 
   /** Every form in which a workload was ever known. */
@@ -103,6 +104,7 @@ export class RegistryOracle {
     const { labels, addresses } = change.spec;
     const form = JSON.stringify([labels, addresses]);
     const forms = this.#ever.get(change.id) ?? new Map<string, WorkloadSpec>();
+    this.#formsEver += forms.has(form) ? 0 : 1;
     this.#ever.set(change.id, forms.set(form, change.spec));
   }
 

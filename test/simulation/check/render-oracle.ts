@@ -8,14 +8,16 @@ export type Bodies = ReadonlyMap<string, string | undefined>;
 
 /** Full renders, each made once. */
 export class RenderOracle {
-  readonly #known = new Map<string, Bodies>();
+  /** By tree and the registry's content. */
+  readonly #known = new Map<TreeState, Map<string, Bodies>>();
 
   bodies(tree: TreeState, registry: RegistryState): Bodies {
-    const name = `${tree.id} ${registry.content}`;
-    let bodies = this.#known.get(name);
+    const ofTree = this.#known.get(tree) ?? new Map<string, Bodies>();
+    this.#known.set(tree, ofTree);
+    let bodies = ofTree.get(registry.content);
     if (bodies === undefined) {
       bodies = renderedBodies(tree, registry);
-      this.#known.set(name, bodies);
+      ofTree.set(registry.content, bodies);
     }
     return bodies;
   }

@@ -19,11 +19,17 @@ export class Observed<R extends Reducer> implements Reducer {
   step(message: Message, moment: Moment): readonly Effect[] {
     this.#observer.takes?.(message);
     const effects = this.inner.step(message, moment);
-    this.#observer.wants?.(effects.flatMap(flatten));
+    if (this.#observer.wants !== undefined) {
+      this.#observer.wants(effects.some(isFork) ? effects.flatMap(flatten) : effects);
+    }
     return effects;
   }
 }
 
 function flatten(effect: Effect): readonly Effect[] {
-  return effect.kind === "fork" ? effect.effects.flatMap(flatten) : [effect];
+  return isFork(effect) ? effect.effects.flatMap(flatten) : [effect];
+}
+
+function isFork(effect: Effect): effect is Extract<Effect, { readonly kind: "fork" }> {
+  return effect.kind === "fork";
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   create,
   type DescMessage,
@@ -28,6 +28,7 @@ import {
   ReportWorkloadResponseSchema,
   WorkloadSource,
 } from "@ringwall/wire";
+import { hex } from "../check/hex.ts";
 import { type Declaration, ENVIRONMENT, type EstateFile } from "../schedule/estate.ts";
 
 const TIMEOUT_MS = 5000;
@@ -172,8 +173,8 @@ export class Operator implements Reducer {
         message: "change",
         environment: ENVIRONMENT,
         puts: puts.map(({ text, ...file }) => {
-          const data = new TextEncoder().encode(text);
-          return { ...wireFile(file), sha256: sha256(data), size: BigInt(data.length) };
+          const { data, sha256 } = blobOf(text);
+          return { ...wireFile(file), sha256, size: BigInt(data.length) };
         }),
         deletes: deletes.map(wireFile),
       },
@@ -193,12 +194,12 @@ export class Operator implements Reducer {
   }
 
   *#put(text: string): Generator<Effect, boolean, Message> {
-    const data = new TextEncoder().encode(text);
+    const { data, sha256 } = blobOf(text);
     const answer = yield* this.#call(
       this.#names.api("config", "blob"),
       PutBlobRequestSchema,
       PutBlobResponseSchema,
-      { sha256: sha256(data), index: 0, count: 1, data },
+      { sha256, index: 0, count: 1, data },
     );
     return answer !== undefined && answer.error === undefined;
   }
@@ -278,9 +279,24 @@ export class Operator implements Reducer {
   }
 }
 
-/** SHA-256 of bytes. */
-export function sha256(data: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(createHash("sha256").update(data).digest());
+interface Blob {
+  readonly data: Uint8Array<ArrayBuffer>;
+  readonly sha256: Uint8Array<ArrayBuffer>;
+  readonly hex: string;
+}
+
+/** Facts about texts hold for every seed of a process. */
+const blobs = new Map<string, Blob>();
+
+function blobOf(text: string): Blob {
+  let blob = blobs.get(text);
+  if (blob === undefined) {
+    const data = new TextEncoder().encode(text);
+    const hex = hash("sha256", data);
+    blob = { data, sha256: new Uint8Array(Buffer.from(hex, "hex")), hex };
+    blobs.set(text, blob);
+  }
+  return blob;
 }
 
 interface Placed {
@@ -293,10 +309,7 @@ function changesAgainst(
   wanted: readonly EstateFile[],
 ): { puts: (Placed & { text: string })[]; deletes: Placed[] } {
   const held = new Map(
-    live.map(({ layer, path, sha256: digest }) => [
-      `${layer} ${path}`,
-      Buffer.from(digest).toString("hex"),
-    ]),
+    live.map(({ layer, path, sha256: digest }) => [`${layer} ${path}`, hex(digest)]),
   );
   const puts: (Placed & { text: string })[] = [];
   const deletes: Placed[] = [];
@@ -306,7 +319,7 @@ function changesAgainst(
       if (digest !== undefined) {
         deletes.push({ layer, path });
       }
-    } else if (digest !== Buffer.from(sha256(new TextEncoder().encode(text))).toString("hex")) {
+    } else if (digest !== blobOf(text).hex) {
       puts.push({ layer, path, text });
     }
   }

@@ -24,7 +24,8 @@ interface Running {
  */
 export class Tasks {
   readonly #outbox: Outbox;
-  readonly #name: string;
+  /** How the tags of this set begin. */
+  readonly #head: string;
   readonly #running = new Map<number, Running>();
   readonly #waiting = new Map<string, Set<Running>>();
   #last = 0;
@@ -32,7 +33,7 @@ export class Tasks {
 
   constructor(outbox: Outbox, name: string) {
     this.#outbox = outbox;
-    this.#name = name;
+    this.#head = `${name}/`;
   }
 
   /** Number of tasks that have not ended. */
@@ -117,10 +118,10 @@ export class Tasks {
   /** Takes a message if it belongs to a task; true even if that task does not wait for it any more. */
   take(message: Message): boolean {
     const tag = "tag" in message ? message.tag : message.kind === "timer" ? message.id : "";
-    const [name, id, turn] = tag.split("/");
-    if (name !== this.#name) {
+    if (!tag.startsWith(this.#head)) {
       return false;
     }
+    const [id, turn] = tag.slice(this.#head.length).split("/");
     const running = this.#running.get(Number(id));
     if (running === undefined || running.turn !== Number(turn)) {
       return true;
@@ -186,6 +187,6 @@ export class Tasks {
   }
 
   #tagOf({ id, turn }: Running): string {
-    return `${this.#name}/${id}/${turn}`;
+    return `${this.#head}${id}/${turn}`;
   }
 }

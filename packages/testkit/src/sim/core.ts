@@ -81,17 +81,9 @@ export class SimCore {
 
   /** Sends a message from a connection to whoever listens: one of each queue group, all others. */
   publish(from: string, message: CoreMessage): void {
-    const groups = new Map<string, Subscription[]>();
-    const receivers: Subscription[] = [];
-    for (const each of this.#listeners(message.subject)) {
-      if (each.queue === undefined) {
-        receivers.push(each);
-      } else {
-        const group = `${each.queue} ${each.filter}`;
-        groups.set(group, [...(groups.get(group) ?? []), each]);
-      }
-    }
-    for (const members of groups.values()) {
+    const listeners = this.#listeners(message.subject);
+    const receivers = listeners.filter(({ queue }) => queue === undefined);
+    for (const members of receivers.length < listeners.length ? queueGroups(listeners) : []) {
       const chosen = members[Math.floor(this.#host.random() * members.length)];
       if (chosen !== undefined) {
         receivers.push(chosen);
@@ -102,13 +94,14 @@ export class SimCore {
     }
   }
 
-  *#listeners(subject: string): Generator<Subscription> {
-    yield* this.#exact.get(subject) ?? [];
+  #listeners(subject: string): Subscription[] {
+    const listeners = [...(this.#exact.get(subject) ?? [])];
     for (const each of this.#wild) {
       if (subjectMatches(each.filter, subject)) {
-        yield each;
+        listeners.push(each);
       }
     }
+    return listeners;
   }
 
   /** The set that a filter's subscriptions are in; while it holds none, it is not looked up. */
@@ -152,4 +145,21 @@ export class SimCore {
     }
     schedule.after(delayMs, deliver);
   }
+}
+
+/** Those that share messages with others, each queue group's together. */
+function queueGroups(listeners: readonly Subscription[]): Iterable<readonly Subscription[]> {
+  const groups = new Map<string, Subscription[]>();
+  for (const each of listeners) {
+    if (each.queue !== undefined) {
+      const group = `${each.queue} ${each.filter}`;
+      const members = groups.get(group);
+      if (members === undefined) {
+        groups.set(group, [each]);
+      } else {
+        members.push(each);
+      }
+    }
+  }
+  return groups.values();
 }

@@ -46,6 +46,7 @@ export class SimBus {
   readonly #schedule = new Schedule();
   readonly #random: () => number;
   readonly #streams = new Map<string, SimStream>();
+  readonly #streamNames = new Map<SimStream, StreamName>();
   readonly #actors = new Map<string, SimActor>();
   readonly #hooks: StepHook[] = [];
   readonly #storedHooks: StoredHook[] = [];
@@ -63,7 +64,9 @@ export class SimBus {
     this.#host = this.#hostOf(options.maxPayload ?? MAX_PAYLOAD);
     this.core = this.#host.core;
     for (const [name, settings] of streamSettings(this.names)) {
-      this.#streams.set(name, new SimStream(settings, this.#nextCreated()));
+      const stream = new SimStream(settings, this.#nextCreated());
+      this.#streams.set(name, stream);
+      this.#streamNames.set(stream, name);
     }
   }
 
@@ -303,7 +306,7 @@ export class SimBus {
   }
 
   #wasStored(stream: SimStream, record: StoredRecord): void {
-    const name = STREAMS.find((each) => this.#streams.get(each) === stream);
+    const name = this.#streamNames.get(stream);
     if (name !== undefined) {
       for (const hook of this.#storedHooks) {
         hook(name, record);

@@ -47,7 +47,11 @@ function compile(filter: string): (subject: string) => boolean {
     return (subject) => subject.length > head.length && subject.startsWith(head);
   }
   const wanted = filter.split(".");
+  const head = filter.slice(0, filter.indexOf("*"));
   return (subject) => {
+    if (!subject.startsWith(head)) {
+      return false;
+    }
     const tokens = subject.split(".");
     for (let i = 0; i < wanted.length; i += 1) {
       if (wanted[i] === ">") {

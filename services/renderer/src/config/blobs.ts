@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readLast, type Task } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
 import { partCount } from "../parts.ts";
@@ -19,6 +19,6 @@ export function* readBlob(names: Names, sha256: string): Task<BlobReading> {
   }
   const bytes = parts.length === 1 ? parts[0] : undefined;
   const whole = bytes ?? Buffer.concat(parts);
-  const actual = createHash("sha256").update(whole).digest("hex");
+  const actual = hash("sha256", whole);
   return actual === sha256 ? { bytes: whole } : { problem: `blob ${sha256} is damaged` };
 }

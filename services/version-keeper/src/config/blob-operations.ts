@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { readLast, type Task } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
@@ -34,7 +34,7 @@ export function* putBlob(blobs: BlobStore, request: PutBlobRequest): Task<PutBlo
     throw new ApiFailure("too_large", message);
   }
   if (count === 1) {
-    const actual = createHash("sha256").update(data).digest("hex");
+    const actual = hash("sha256", data);
     if (actual !== sha256) {
       throw new ApiFailure("invalid", `the bytes have SHA-256 ${actual}, named is ${sha256}`);
     }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { clone, create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
   type ChangeList,
@@ -18,8 +18,7 @@ import { type FileEntry, keyOf, type TreeChange } from "./live-tree.ts";
 export function commitId(commit: ConfigCommit): Uint8Array<ArrayBuffer> {
   const bare = clone(ConfigCommitSchema, commit);
   bare.id = new Uint8Array(0);
-  const hash = createHash("sha256").update(toBinary(ConfigCommitSchema, bare));
-  return new Uint8Array(hash.digest());
+  return new Uint8Array(hash("sha256", toBinary(ConfigCommitSchema, bare), "buffer"));
 }
 
 /** A change as a commit or change list stores it. */

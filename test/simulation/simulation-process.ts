@@ -9,16 +9,28 @@ export interface Said {
   readonly tally: Tally | undefined;
 }
 
-/** Simulates in another process with these flags of the command line, until it ends. */
-export function simulateApart(flags: readonly string[]): Promise<Said> {
+/**
+ * Simulates in another process with these flags of the command line, until it ends. `heard` is told of
+ * every line at once.
+ */
+export function simulateApart(
+  flags: readonly string[],
+  heard: (line: string) => void = () => undefined,
+): Promise<Said> {
   const script = join(import.meta.dirname, "main.ts");
   const child = spawn(process.execPath, [script, ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";
+  let begun = "";
   child.stdout.setEncoding("utf8");
   child.stdout.on("data", (chunk: string) => {
     text += chunk;
+    const lines = (begun + chunk).split("\n");
+    begun = lines.pop() ?? "";
+    for (const line of lines) {
+      heard(line);
+    }
   });
   return new Promise((resolve) => {
     child.once("close", () => resolve({ text, tally: tallyOf(text) }));

@@ -162,11 +162,10 @@ export class HostChecks {
     if (opened === 0n) {
       return;
     }
-    const place = before.inputs === undefined ? -1 : this.#parts.config.placeOf(before.inputs);
     // An operator who accepts a registry that has lost its marks says that they are given up.
     const accepted = (after.inputs?.generation ?? 0n) > (before.inputs?.generation ?? 0n);
     let declared = 0n;
-    for (const tree of this.#parts.config.declaredFrom(place)) {
+    for (const tree of this.#declaredSince(before, after)) {
       declared |= this.#declaredOpenness(host.workload, tree, !accepted);
       if ((opened & ~declared) === 0n) {
         return;
@@ -175,6 +174,16 @@ export class HostChecks {
     const words = `${host.workload} went from ${short(before.digest)} to ${short(after.digest)}`;
     const what = describeOpenness(opened & ~declared);
     throw new Violation("I11", `${words} and lets in what nobody declared since: ${what}`);
+  }
+
+  /** Trees that were declared since a policy was rendered; first the one that explains most openings. */
+  #declaredSince(before: PolicyRecord, after: PolicyRecord): readonly TreeState[] {
+    const { config } = this.#parts;
+    const place = before.inputs === undefined ? -1 : config.placeOf(before.inputs);
+    const trees = config.declaredFrom(place);
+    const own = after.inputs === undefined ? -1 : config.placeOf(after.inputs);
+    const likely = trees[own - Math.max(0, place)];
+    return likely === undefined ? trees : [likely, ...trees];
   }
 
   #checkInputs(host: Host, before: PolicyRecord, after: PolicyRecord): void {

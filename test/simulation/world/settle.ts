@@ -47,8 +47,9 @@ export function settle(world: World, performer: Performer): void {
 /** The operators and adapters say everything that they want, as a tree that is applied again does. */
 function ask(world: World): void {
   world.wish(0, { kind: "files", files: [...world.tree.values()], whole: true });
-  for (const wish of world.declared.values()) {
-    world.wish(1, wish);
+  // By those who said it before: somebody else's word would be about another wish at the same time.
+  for (const wish of [...world.declared.values()]) {
+    world.declare(wish);
   }
 }
 

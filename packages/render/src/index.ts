@@ -40,7 +40,8 @@ export {
   readDocument,
   readDocuments,
 } from "./documents/read-document.ts";
-export { Engine, type EngineSizes } from "./engine/engine.ts";
+export { Engine } from "./engine/engine.ts";
+export type { EngineSizes } from "./engine/engine-sizes.ts";
 export {
   type ConnectionExplanation,
   ExplainError,

@@ -54,9 +54,9 @@ class GatheredStep implements BodyStep {
 
   /** Adds workloads by their names, in an array that becomes this step's. */
   addAll(names: string[]): void {
-    if (this.#workloads === undefined && names.length > 0) {
+    if (this.#workloads === undefined) {
       this.#workloads = names;
-    } else if (this.#workloads !== undefined) {
+    } else {
       for (const name of names) {
         this.#workloads.push(name);
       }

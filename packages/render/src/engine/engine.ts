@@ -1,6 +1,7 @@
 import type { BodyChanges, Progress, SourceChange } from "../body-source.ts";
 import type { PolicyClass } from "./bodies/policy-class.ts";
 import { GatheredChanges, StepGatherer } from "./body-changes.ts";
+import { type EngineSizes, sizesOf } from "./engine-sizes.ts";
 import { Pending } from "./pending.ts";
 import { EngineState } from "./state.ts";
 import { Column } from "./store/column.ts";
@@ -17,22 +18,6 @@ const RULES_PER_STEP = 2_000;
 const MOVES_PER_STEP = 5_000;
 
 const NO_CLASS = 0;
-
-/** Numbers of what an engine holds, each distinct thing once. */
-export interface EngineSizes {
-  readonly workloads: number;
-  /** Groups of workloads that nothing distinguishes but name, addresses and what they serve. */
-  readonly cells: number;
-  /** Groups of workloads that share a body. */
-  readonly classes: number;
-  readonly ruleLists: number;
-  readonly labelSets: number;
-  readonly selectors: number;
-  readonly peerSources: number;
-  readonly endpointSets: number;
-  /** Addresses, prefixes and endpoints. */
-  readonly texts: number;
-}
 
 /**
  * The incremental engine: keeps everything that bodies follow from, interned, and renders again only
@@ -88,18 +73,7 @@ export class Engine {
 
   /** What is held at present. */
   sizes(): EngineSizes {
-    const { buckets, classes, fleet, labels, lists, sources, texts } = this.#state;
-    return {
-      workloads: fleet.size,
-      cells: fleet.cells.size,
-      classes: classes.size,
-      ruleLists: lists.size,
-      labelSets: labels.setTotal,
-      selectors: labels.selectorTotal,
-      peerSources: sources.size,
-      endpointSets: buckets.size,
-      texts: texts.size,
-    };
+    return sizesOf(this.#state);
   }
 
   /**
@@ -147,20 +121,20 @@ export class Engine {
 
   *#followWorkloads(workloads: Pending["workloads"]): Generator<void, void> {
     const { fleet } = this.#state;
-    let done = 0;
-    for (const change of workloads) {
-      if (change.kind === "removal") {
-        fleet.remove(change.id);
-      } else {
-        fleet.put(change.workload);
-      }
-      done += 1;
-      if (done % WORKLOADS_PER_STEP === 0) {
-        this.#progress = { phase: "reading", done, total: workloads.length };
+    const total = workloads.length;
+    for (let done = 0; done < total; done++) {
+      if (done > 0 && done % WORKLOADS_PER_STEP === 0) {
+        this.#progress = { phase: "reading", done, total };
         yield;
       }
+      const change = workloads[done];
+      if (change?.kind === "removal") {
+        fleet.remove(change.id);
+      } else if (change !== undefined) {
+        fleet.put(change.workload);
+      }
     }
-    this.#progress = { phase: "reading", done, total: workloads.length };
+    this.#progress = { phase: "reading", done: total, total };
   }
 
   /** Puts cells into their classes; gives the cells that are in another one now. */
@@ -168,7 +142,7 @@ export class Engine {
     moved: readonly number[],
     rerouted: readonly number[],
   ): Generator<void, readonly number[]> {
-    const { classes, fleet, routes } = this.#state;
+    const { fleet, routes } = this.#state;
     const { cells } = fleet;
     const touched = cells.takeTouched();
     this.#noteFormerClasses(moved);
@@ -177,10 +151,11 @@ export class Engine {
     }
     this.#dropEmptyCells();
     const pause = new Pause(CELLS_PER_STEP);
-    for (const cell of touched) {
+    for (let index = 0; index < touched.length; index++) {
       if (pause.isDue(1)) {
         yield;
       }
+      const cell = touched[index] ?? NO_CELL;
       if (cells.memberCount(cell) > 0) {
         routes.enter(cell);
       }
@@ -189,17 +164,12 @@ export class Engine {
     const movedCells: number[] = [];
     this.#movedCells.clear();
     for (const some of [touched, rerouted, rescoped]) {
-      for (const cell of some) {
+      for (let index = 0; index < some.length; index++) {
         if (pause.isDue(1)) {
           yield;
         }
-        if (cells.memberCount(cell) === 0) {
-          continue;
-        }
-        const before = classes.ofCell(cell);
-        classes.place(cell, routes.listOf(cell));
-        if (before !== undefined && before !== classes.ofCell(cell) && this.#movedCells.add(cell)) {
-          this.#cellFrom.put(cell, before.index + 1);
+        const cell = some[index] ?? NO_CELL;
+        if (this.#placeCell(cell)) {
           movedCells.push(cell);
         }
       }
@@ -207,10 +177,26 @@ export class Engine {
     return movedCells;
   }
 
+  /** Puts a cell into its class; true if it is in another one than before the flush. */
+  #placeCell(cell: number): boolean {
+    const { classes, fleet, routes } = this.#state;
+    if (fleet.cells.memberCount(cell) === 0) {
+      return false;
+    }
+    const before = classes.ofCell(cell);
+    classes.place(cell, routes.listOf(cell));
+    if (before === undefined || before === classes.ofCell(cell) || !this.#movedCells.add(cell)) {
+      return false;
+    }
+    this.#cellFrom.put(cell, before.index + 1);
+    return true;
+  }
+
   #noteFormerClasses(moved: readonly number[]): void {
     const { classes, fleet } = this.#state;
     this.#movedWorkloads.clear();
-    for (const workload of moved) {
+    for (let index = 0; index < moved.length; index++) {
+      const workload = moved[index] ?? 0;
       const former = fleet.cells.takeFormer(workload);
       const from = former === NO_CELL ? undefined : classes.ofCell(former);
       this.#workloadFrom.put(workload, from === undefined ? NO_CLASS : from.index + 1);
@@ -236,7 +222,9 @@ export class Engine {
     const { book, fleet, labels, lists } = this.#state;
     const found: number[] = [];
     const pause = new Pause(CELLS_PER_STEP);
-    for (const scope of book.takeTouchedScopes()) {
+    const scopes = book.takeTouchedScopes();
+    for (let place = 0; place < scopes.length; place++) {
+      const scope = scopes[place] ?? 0;
       if (pause.isDue(1 + labels.setCount(scope))) {
         yield;
       }
@@ -258,17 +246,16 @@ export class Engine {
     const dirty = classes.takeDirty();
     const changed: PolicyClass[] = [];
     const pause = new Pause(RULES_PER_STEP);
-    let done = 0;
-    for (const policyClass of dirty) {
-      done += 1;
-      if (!classes.isInhabited(policyClass)) {
+    for (let done = 0; done < dirty.length; done++) {
+      const policyClass = dirty[done];
+      if (policyClass === undefined || !classes.isInhabited(policyClass)) {
         continue;
       }
       if (bodies.render(policyClass)) {
         changed.push(policyClass);
       }
       if (pause.isDue(1 + policyClass.list.rules.length)) {
-        this.#progress = { phase: "rendering", done, total: dirty.length };
+        this.#progress = { phase: "rendering", done: done + 1, total: dirty.length };
         yield;
       }
     }
@@ -281,27 +268,18 @@ export class Engine {
     movedCells: readonly number[],
     rendered: readonly PolicyClass[],
   ): Generator<void, BodyChanges> {
-    const { bodies, buckets, classes, deltas, fleet } = this.#state;
+    const { buckets, classes, deltas, fleet } = this.#state;
     const gatherer = new StepGatherer({
       nameOf: (workload) => fleet.name(workload),
       encode: (from, to) => deltas.encode(from, to),
     });
     const removed: string[] = [];
     const pause = new Pause(MOVES_PER_STEP);
-    for (const workload of moved) {
+    for (let index = 0; index < moved.length; index++) {
       if (pause.isDue(1)) {
         yield;
       }
-      const from = classes.at(this.#workloadFrom.at(workload) - 1);
-      const to = classes.ofCell(fleet.cells.of(workload));
-      if (to === undefined) {
-        if (from !== undefined) {
-          removed.push(fleet.name(workload));
-        }
-      } else {
-        const before = from === undefined ? undefined : bodies.headBefore(from);
-        gatherer.stepOf(from, before, to)?.add(workload);
-      }
+      this.#gatherMoved(moved[index] ?? 0, removed, gatherer);
     }
     for (const cell of movedCells) {
       if (pause.isDue(fleet.cells.memberCount(cell))) {
@@ -313,7 +291,11 @@ export class Engine {
         this.#gatherCell(cell, from, to, gatherer);
       }
     }
-    for (const policyClass of rendered) {
+    for (let index = 0; index < rendered.length; index++) {
+      const policyClass = rendered[index];
+      if (policyClass === undefined) {
+        continue;
+      }
       const workloads = this.#countUnmoved(policyClass);
       if (pause.isDue(1 + workloads)) {
         yield;
@@ -321,6 +303,19 @@ export class Engine {
       this.#gatherClass(policyClass, workloads, gatherer);
     }
     return new GatheredChanges(gatherer.steps, removed, buckets.skipped);
+  }
+
+  /** Gathers a workload that came, left or is in another cell. */
+  #gatherMoved(workload: number, removed: string[], gatherer: StepGatherer): void {
+    const { bodies, classes, fleet } = this.#state;
+    const from = classes.at(this.#workloadFrom.at(workload) - 1);
+    const to = classes.ofCell(fleet.cells.of(workload));
+    if (to !== undefined) {
+      const before = from === undefined ? undefined : bodies.headBefore(from);
+      gatherer.stepOf(from, before, to)?.add(workload);
+    } else if (from !== undefined) {
+      removed.push(fleet.name(workload));
+    }
   }
 
   #gatherCell(cell: number, from: PolicyClass, to: PolicyClass, gatherer: StepGatherer): void {
@@ -337,37 +332,43 @@ export class Engine {
     }
   }
 
-  /** Gathers the workloads of a class with another head whose cells did not move. */
-  #gatherClass(policyClass: PolicyClass, most: number, gatherer: StepGatherer): void {
+  /** Gathers the so many workloads of a class with another head that did not move. */
+  #gatherClass(policyClass: PolicyClass, count: number, gatherer: StepGatherer): void {
     const { bodies, classes, fleet } = this.#state;
-    const step = gatherer.stepOf(policyClass, bodies.headBefore(policyClass), policyClass);
-    if (step === undefined || most === 0) {
+    if (count === 0) {
       return;
     }
+    const step = gatherer.stepOf(policyClass, bodies.headBefore(policyClass), policyClass);
     // As long as it will be: names are most of what a change that reaches many workloads allocates.
-    const names = new Array<string>(most);
+    const names = new Array<string>(count);
     let length = 0;
     for (let index = classes.cellCount(policyClass) - 1; index >= 0; index--) {
       const cell = classes.cellAt(policyClass, index);
-      const members = this.#movedCells.has(cell) ? 0 : fleet.cells.memberCount(cell);
-      for (let at = 0; at < members; at++) {
+      for (let at = this.#unmovedMembers(cell) - 1; at >= 0; at--) {
         const workload = fleet.cells.memberAt(cell, at);
         if (!this.#movedWorkloads.has(workload)) {
           names[length++] = fleet.name(workload);
         }
       }
     }
-    names.length = length;
-    step.addAll(names);
+    step?.addAll(names);
   }
 
-  /** Workloads in a class's cells that did not move, even if some of them came just now. */
+  /** Members of a cell that did not move itself. */
+  #unmovedMembers(cell: number): number {
+    return this.#movedCells.has(cell) ? 0 : this.#state.fleet.cells.memberCount(cell);
+  }
+
+  /** Workloads of a class that did not move, neither by themselves nor with their cells. */
   #countUnmoved(policyClass: PolicyClass): number {
     const { classes, fleet } = this.#state;
+    const { cells } = fleet;
     let count = 0;
     for (let index = classes.cellCount(policyClass) - 1; index >= 0; index--) {
       const cell = classes.cellAt(policyClass, index);
-      count += this.#movedCells.has(cell) ? 0 : fleet.cells.memberCount(cell);
+      for (let at = this.#unmovedMembers(cell) - 1; at >= 0; at--) {
+        count += this.#movedWorkloads.has(cells.memberAt(cell, at)) ? 0 : 1;
+      }
     }
     return count;
   }

@@ -193,11 +193,14 @@ export class EngineState {
       }
       this.book.remove(name);
     }
-    for (const spec of put) {
+    for (let index = 0; index < put.length; index++) {
       if (pause.isDue(1)) {
         yield;
       }
-      this.book.put(spec);
+      const spec = put[index];
+      if (spec !== undefined) {
+        this.book.put(spec);
+      }
     }
   }
 

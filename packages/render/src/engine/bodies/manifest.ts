@@ -1,7 +1,7 @@
 import { MODES } from "../../full/render-steps.ts";
 import type { PortSpan } from "../../ports.ts";
 import type { Decision } from "../routes/decisions.ts";
-import { type PlannedRule, plannedId } from "../rules/ruleset.ts";
+import { idSuffix, type PlannedRule } from "../rules/ruleset.ts";
 import type { ByteWriter } from "../store/byte-writer.ts";
 import type { Moment } from "../store/text-sets.ts";
 import type { PolicyClass } from "./policy-class.ts";
@@ -57,7 +57,7 @@ function writeRule(rule: PlannedRule, peers: string, writer: ByteWriter): void {
   }
   const start = writer.length;
   const begun = writer.begin(BODY.rule);
-  writer.text(RULE.id, plannedId(rule));
+  writer.texts(RULE.id, rule.authored, idSuffix(rule.protocol));
   writer.number(RULE.protocol, rule.protocol);
   writePorts(RULE.port, rule.ports, writer);
   writer.binary(RULE.peers, peers);

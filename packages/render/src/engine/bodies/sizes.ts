@@ -2,7 +2,7 @@ import { above, type Refusal } from "../../full/refusal.ts";
 import { LIMITS } from "../../limits.ts";
 import type { PortSpan } from "../../ports.ts";
 import type { Decision } from "../routes/decisions.ts";
-import { type PlannedRule, plannedId, type Ruleset } from "../rules/ruleset.ts";
+import { type PlannedRule, plannedId } from "../rules/ruleset.ts";
 import { textFieldBytes, varintBytes } from "../store/byte-writer.ts";
 import type { TextSets } from "../store/text-sets.ts";
 import type { PolicyClass } from "./policy-class.ts";
@@ -27,13 +27,11 @@ export interface FixedSize {
   readonly bytes: number;
 }
 
-/** Most bytes that the rules of some rulesets take up beside the texts of their peer sets. */
-export function fixedBytesOfRules(rulesets: readonly Ruleset[]): number {
-  let bytes = FRAME_BYTES;
-  for (const { rules } of rulesets) {
-    for (const { authored, ports } of rules) {
-      bytes += authored.length * 3 + ports.length * PORT_BYTES + RULE_BYTES;
-    }
+/** Most bytes that rules take up beside the texts of their peer sets. */
+export function fixedBytesOfRules(rules: readonly PlannedRule[]): number {
+  let bytes = 0;
+  for (const { authored, ports } of rules) {
+    bytes += authored.length * 3 + ports.length * PORT_BYTES + RULE_BYTES;
   }
   return bytes;
 }
@@ -62,7 +60,11 @@ function isFarBelow({ list, routes }: PolicyClass, { peers, endpoints }: BodySet
   const { ruleCount, fixedBytes } = list;
   const splits = routes.fixedSize;
   const bytes =
-    fixedBytes + splits.bytes + ruleCount * peers.mostBytes + splits.sets * endpoints.mostBytes;
+    FRAME_BYTES +
+    fixedBytes +
+    splits.bytes +
+    ruleCount * peers.mostBytes +
+    splits.sets * endpoints.mostBytes;
   return (
     ruleCount <= LIMITS.rulesPerPolicy &&
     peers.mostTexts <= LIMITS.peersPerRule &&
@@ -97,7 +99,7 @@ function firstRefusal(policyClass: PolicyClass, sets: BodySets): Refusal | undef
 
 /** At least as many bytes as the policy has. */
 function sizeBound({ list, routes }: PolicyClass, sets: BodySets): number {
-  let bytes = list.fixedBytes + routes.fixedSize.bytes;
+  let bytes = FRAME_BYTES + list.fixedBytes + routes.fixedSize.bytes;
   for (const { source } of list.rules) {
     bytes += sets.peers.bytes(source);
   }

@@ -290,6 +290,10 @@ export class LabelIndex {
     if (areSingle) {
       return this.#readSingles(spec, keys);
     }
+    return this.#readAll(spec, keys);
+  }
+
+  #readAll(spec: SelectorSpec, keys: readonly string[]): number {
     const clauses = keys.map((key) => this.#clauseOf(key, spec[key] ?? []));
     clauses.sort((a, b) => (a[0] ?? 0) - (b[0] ?? 0));
     let length = 0;

@@ -153,7 +153,8 @@ export class PeerSets {
     const changed: number[] = [];
     const fresh: number[] = [];
     const pause = new Pause(PER_STEP);
-    for (const source of dirty) {
+    for (let index = 0; index < dirty.length; index++) {
+      const source = dirty[index] ?? 0;
       if (pause.isDue(1 + this.#touched.length(source))) {
         yield;
       }
@@ -178,11 +179,7 @@ export class PeerSets {
     const single: number[] = [];
     const bulk: number[] = [];
     this.#filled += fresh.length;
-    for (const source of fresh) {
-      this.#state.put(source, FILLED);
-      const inBulk = fresh.length >= BULK_SETS && this.#base.sources.isSelectorsOnly(source);
-      (inBulk ? bulk : single).push(source);
-    }
+    this.#sortOut(fresh, single, bulk);
     const pause = new Pause(PER_STEP);
     for (const source of single) {
       const texts = yield* sortTexts(this.#collect(source), this.#base.texts);
@@ -193,6 +190,15 @@ export class PeerSets {
     }
     if (bulk.length > 0) {
       yield* this.#fillInOnePass(bulk);
+    }
+  }
+
+  /** Tells sources that are filled one by one from those that are filled in one pass. */
+  #sortOut(fresh: readonly number[], single: number[], bulk: number[]): void {
+    for (const source of fresh) {
+      this.#state.put(source, FILLED);
+      const inBulk = fresh.length >= BULK_SETS && this.#base.sources.isSelectorsOnly(source);
+      (inBulk ? bulk : single).push(source);
     }
   }
 
@@ -276,20 +282,16 @@ export class PeerSets {
 
   /** Sorts every address once and appends each to the sets that it belongs to. */
   *#fillInOnePass(fresh: readonly number[]): Generator<void, void> {
-    const { sources, labels, texts } = this.#base;
+    const { sources, texts } = this.#base;
     const fleet = this.#base.fleet();
     const feeds = new IntLists();
     const pause = new Pause(PER_STEP);
-    for (const source of fresh) {
+    for (let index = 0; index < fresh.length; index++) {
+      const source = fresh[index] ?? 0;
       if (pause.isDue(1 + sources.selectorCount(source))) {
         yield;
       }
-      for (let index = sources.selectorCount(source) - 1; index >= 0; index--) {
-        const selector = sources.selectorAt(source, index);
-        for (let at = labels.setCount(selector) - 1; at >= 0; at--) {
-          feeds.push(labels.setAt(selector, at), source);
-        }
-      }
+      this.#addFeeds(source, feeds);
     }
     yield;
     const held = new Int32Array(texts.bound);
@@ -301,18 +303,34 @@ export class PeerSets {
     }
     const sorted = yield* sortTexts(held.subarray(0, length), texts);
     for (let at = 0; at < length; at++) {
-      const text = sorted[at] ?? 0;
-      for (let holder = fleet.holderCount(text) - 1; holder >= 0; holder--) {
-        const set = fleet.setOf(fleet.holderAt(text, holder));
-        for (let index = set < 0 ? -1 : feeds.length(set) - 1; index >= 0; index--) {
-          const source = feeds.at(set, index);
-          if (this.sets.last(source) !== text) {
-            this.sets.append(source, text);
-          }
-        }
-      }
+      this.#appendText(sorted[at] ?? 0, feeds);
       if (pause.isDue(1)) {
         yield;
+      }
+    }
+  }
+
+  /** Adds a source to the label sets that feed it. */
+  #addFeeds(source: number, feeds: IntLists): void {
+    const { sources, labels } = this.#base;
+    for (let index = sources.selectorCount(source) - 1; index >= 0; index--) {
+      const selector = sources.selectorAt(source, index);
+      for (let at = labels.setCount(selector) - 1; at >= 0; at--) {
+        feeds.push(labels.setAt(selector, at), source);
+      }
+    }
+  }
+
+  /** Appends a text to the sets of the sources that its holders' label sets feed. */
+  #appendText(text: number, feeds: IntLists): void {
+    const fleet = this.#base.fleet();
+    for (let holder = fleet.holderCount(text) - 1; holder >= 0; holder--) {
+      const set = fleet.setOf(fleet.holderAt(text, holder));
+      for (let index = set < 0 ? -1 : feeds.length(set) - 1; index >= 0; index--) {
+        const source = feeds.at(set, index);
+        if (this.sets.last(source) !== text) {
+          this.sets.append(source, text);
+        }
       }
     }
   }

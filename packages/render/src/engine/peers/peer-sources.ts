@@ -1,4 +1,4 @@
-import type { PeerSpec } from "../../model.ts";
+import type { PeerSpec, SelectorSpec } from "../../model.ts";
 import type { LabelIndex } from "../labels/label-index.ts";
 import { Column } from "../store/column.ts";
 import { Ids } from "../store/ids.ts";
@@ -50,13 +50,26 @@ export class PeerSources {
 
   /** Takes a reference to the source of these peers. */
   hold(peers: readonly PeerSpec[]): number {
-    const [only] = peers;
-    if (peers.length === 1 && only?.workloads !== undefined) {
-      const selector = this.#labels.holdSelector(only.workloads);
-      this.#single[1] = selector;
-      const source = this.#terms.intern(this.#single);
-      return this.#keep(source, [selector], [], []);
+    const workloads = peers.length === 1 ? peers[0]?.workloads : undefined;
+    return workloads === undefined ? this.#holdAll(peers) : this.#holdSingle(workloads);
+  }
+
+  /** The source of one selector, as most rules have. */
+  #holdSingle(workloads: SelectorSpec): number {
+    const selector = this.#labels.holdSelector(workloads);
+    this.#single[1] = selector;
+    const source = this.#terms.intern(this.#single);
+    if (this.#terms.created) {
+      this.#references.put(source, 0);
+      this.#bySelector.link(selector, source);
+    } else {
+      this.#labels.releaseSelector(selector);
     }
+    this.#references.add(source, 1);
+    return source;
+  }
+
+  #holdAll(peers: readonly PeerSpec[]): number {
     const selectors: number[] = [];
     const groups: number[] = [];
     const prefixes: number[] = [];

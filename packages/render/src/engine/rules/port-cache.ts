@@ -15,7 +15,7 @@ export class PortCache {
 
   /** `portsOfEntries` of these. */
   read(entries: readonly EntrySpec[]): readonly EntryPorts[] {
-    const [only] = entries;
+    const only = entries[0];
     if (only === undefined || entries.length > 1 || (only.ports?.length ?? 0) > 1) {
       return portsOfEntries(entries);
     }

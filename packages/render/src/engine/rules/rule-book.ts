@@ -1,4 +1,5 @@
 import type { EntrySpec, RulesetSpec } from "../../model.ts";
+import { fixedBytesOfRules } from "../bodies/sizes.ts";
 import type { LabelIndex } from "../labels/label-index.ts";
 import type { PeerSources } from "../peers/peer-sources.ts";
 import { Ids } from "../store/ids.ts";
@@ -6,7 +7,7 @@ import { Links } from "../store/links.ts";
 import { Marks } from "../store/marks.ts";
 import { TextIds } from "../store/text-ids.ts";
 import { PortCache } from "./port-cache.ts";
-import { planRules, type Ruleset } from "./ruleset.ts";
+import { type PlanBase, planRules, type Ruleset } from "./ruleset.ts";
 
 /** Characters of a ruleset's name that are hashed. */
 const NAME_LENGTH = 128;
@@ -18,7 +19,7 @@ export class RuleBook {
   readonly #labels: LabelIndex;
   readonly #sources: PeerSources;
   readonly #ids = new Ids();
-  readonly #ports = new PortCache();
+  readonly #plans: PlanBase;
   /** Rulesets, enabled or not, by name; a disabled one is planned as undefined. */
   readonly #unitIds = new Ids();
   readonly #specs: (RulesetSpec | undefined)[] = [];
@@ -42,6 +43,7 @@ export class RuleBook {
   constructor(labels: LabelIndex, sources: PeerSources) {
     this.#labels = labels;
     this.#sources = sources;
+    this.#plans = { services: this.#services, sources, ports: new PortCache() };
   }
 
   /** Makes room for so many rulesets, known beforehand. */
@@ -158,15 +160,13 @@ export class RuleBook {
     if (spec.enabled === false) {
       return undefined;
     }
+    const rules = planRules(spec, this.#plans);
     const ruleset = {
       index: this.#ids.take(),
       spec,
       scope: this.#labels.holdSelector(spec.scope),
-      rules: planRules(spec, {
-        services: this.#services,
-        sources: this.#sources,
-        ports: this.#ports,
-      }),
+      rules,
+      fixedBytes: fixedBytesOfRules(rules),
     };
     this.#byIndex[ruleset.index] = ruleset;
     this.#byScope.link(ruleset.scope, ruleset.index);

@@ -1,5 +1,4 @@
 import { compareBytes } from "@ringwall/labels";
-import { fixedBytesOfRules } from "../bodies/sizes.ts";
 import type { LabelIndex } from "../labels/label-index.ts";
 import type { PeerSets } from "../peers/peer-sets.ts";
 import { Column } from "../store/column.ts";
@@ -138,13 +137,13 @@ export class RuleLists {
     if (rulesets.length > 1) {
       rulesets.sort((a, b) => compareBytes(a.spec.name, b.spec.name));
     }
-    const list: RuleList = {
-      index,
-      rulesets,
-      rules: joinRules(rulesets),
-      ruleCount: rulesets.reduce((sum, { rules }) => sum + rules.length, 0),
-      fixedBytes: fixedBytesOfRules(rulesets),
-    };
+    let ruleCount = 0;
+    let fixedBytes = 0;
+    for (const ruleset of rulesets) {
+      ruleCount += ruleset.rules.length;
+      fixedBytes += ruleset.fixedBytes;
+    }
+    const list = { index, rulesets, rules: joinRules(rulesets), ruleCount, fixedBytes };
     this.#lists[index] = list;
     this.#references.put(index, 0);
     for (const ruleset of rulesets) {

@@ -1,7 +1,7 @@
 import { compareText, ruleId } from "@ringwall/rendered";
-import type { Protocol } from "@ringwall/wire";
+import { Protocol } from "@ringwall/wire";
 import { isRendered, ruleEntries } from "../../full/rules.ts";
-import type { EntrySpec, RulesetSpec } from "../../model.ts";
+import type { EntrySpec, RuleSpec, RulesetSpec } from "../../model.ts";
 import type { PortSpan } from "../../ports.ts";
 import { authoredRuleId } from "../../rule-id.ts";
 import type { PeerSources } from "../peers/peer-sources.ts";
@@ -28,6 +28,8 @@ export interface Ruleset {
   readonly scope: number;
   /** In the order in which they are authored. */
   readonly rules: readonly PlannedRule[];
+  /** At least as many bytes as they have beside the texts of their peer sets. */
+  readonly fixedBytes: number;
 }
 
 /** What rules are planned with. */
@@ -42,41 +44,61 @@ export function plannedId({ authored, protocol }: PlannedRule): string {
   return ruleId(authored, protocol);
 }
 
+const ID_SUFFIXES: readonly string[] = [
+  Protocol.UNSPECIFIED,
+  Protocol.TCP,
+  Protocol.UDP,
+  Protocol.ICMP,
+].map((protocol) => ruleId("", protocol));
+
+/** What follows the authored id in the rendered one. */
+export function idSuffix(protocol: Protocol): string {
+  return ID_SUFFIXES[protocol] ?? ruleId("", protocol);
+}
+
 /** Plans the rules of a ruleset; holds a reference to each source. */
-export function planRules(
-  spec: RulesetSpec,
+export function planRules(spec: RulesetSpec, base: PlanBase): readonly PlannedRule[] {
+  const only = spec.rules.length === 1 ? spec.rules[0] : undefined;
+  if (only !== undefined) {
+    return planRule(spec, only, base);
+  }
+  // What is kept is as short as it can be: an array that grew has room for more.
+  return spec.rules.flatMap((rule) => planRule(spec, rule, base)).slice();
+}
+
+/** Plans one rule for each protocol that it names. */
+function planRule(
+  { name }: RulesetSpec,
+  rule: RuleSpec,
   { services, sources, ports: cache }: PlanBase,
 ): readonly PlannedRule[] {
-  const planned: PlannedRule[] = [];
-  for (const rule of spec.rules) {
-    if (!isRendered(rule)) {
-      continue;
-    }
-    const { services: named = [], entries = [] } = rule;
-    const all = named.length === 0 ? entries : ruleEntries(rule, services);
-    const byProtocol = cache.read(all);
-    const [first] = byProtocol;
-    if (first === undefined) {
-      continue;
-    }
-    const authored = authoredRuleId(spec.name, rule);
-    if (spec.rules.length === 1 && byProtocol.length === 1) {
-      // An array that was pushed to has room for more, and most rulesets have one rule.
-      const { protocol, ports } = first;
-      return [{ authored, protocol, ports, source: sources.hold(rule.peers), encoded: undefined }];
-    }
-    for (const { protocol, ports } of byProtocol) {
-      const source = sources.hold(rule.peers);
-      planned.push({ authored, protocol, ports, source, encoded: undefined });
-    }
+  if (!isRendered(rule)) {
+    return NO_RULES;
   }
-  return planned.slice();
+  const isDirect = rule.services === undefined || rule.services.length === 0;
+  const entries = isDirect ? (rule.entries ?? []) : ruleEntries(rule, services);
+  const byProtocol = cache.read(entries);
+  const first = byProtocol[0];
+  if (first === undefined) {
+    return NO_RULES;
+  }
+  const authored = authoredRuleId(name, rule);
+  if (byProtocol.length === 1) {
+    const { protocol, ports } = first;
+    return [{ authored, protocol, ports, source: sources.hold(rule.peers), encoded: undefined }];
+  }
+  return byProtocol.map(({ protocol, ports }) => {
+    const source = sources.hold(rule.peers);
+    return { authored, protocol, ports, source, encoded: undefined };
+  });
 }
+
+const NO_RULES: readonly PlannedRule[] = [];
 
 /** Rules of several rulesets by id in byte order; of two with one id the later one stays. */
 export function joinRules(rulesets: readonly Ruleset[]): readonly PlannedRule[] {
-  const [only] = rulesets;
-  if (only !== undefined && rulesets.length === 1 && only.rules.length === 1) {
+  const only = rulesets.length === 1 ? rulesets[0] : undefined;
+  if (only?.rules.length === 1) {
     return only.rules;
   }
   const rules: PlannedRule[] = [];

@@ -57,6 +57,37 @@ export class ByteWriter {
     this.#at += encoded.length;
   }
 
+  /** A text field of two texts after each other, without putting them together. */
+  texts(tag: number, first: string, second: string): void {
+    const units = first.length + second.length;
+    this.#reserve(NUMBER_BYTES + 3 * units);
+    const start = this.#at;
+    if (units < 0x80) {
+      this.#bytes[this.#at++] = tag;
+      this.#bytes[this.#at++] = units;
+      if (this.#ascii(first) && this.#ascii(second)) {
+        return;
+      }
+    }
+    this.#at = start;
+    this.text(tag, first + second);
+  }
+
+  /** Units of a text as bytes; false if one is not ASCII. */
+  #ascii(text: string): boolean {
+    const bytes = this.#bytes;
+    let at = this.#at;
+    for (let index = 0; index < text.length; index++) {
+      const unit = text.charCodeAt(index);
+      if (unit >= 0x80) {
+        return false;
+      }
+      bytes[at++] = unit;
+    }
+    this.#at = at;
+    return true;
+  }
+
   /** A text field from `source`: at `start` its length, below 128, then its bytes. */
   shortText(tag: number, source: Uint8Array, start: number): void {
     const length = source[start] ?? 0;

@@ -9,6 +9,7 @@ import { TextIds } from "../store/text-ids.ts";
 import type { TextTable } from "../store/text-table.ts";
 import { type CallerRow, callerRows } from "./callers.ts";
 import { Cells, NO_CELL } from "./cells.ts";
+import { Holders } from "./holders.ts";
 import type { Inventory } from "./inventory.ts";
 import { type Serving, sameServing, servingOf } from "./serving.ts";
 
@@ -54,12 +55,10 @@ export class Fleet {
   readonly #outboundsOf = new Column();
   /** Peers that a workload is, none once it is expired. */
   readonly #addresses = new IntLists();
-  /** First holder of an address, + 1; further ones. */
-  readonly #holder = new Column();
+  readonly #holders = new Holders();
   #scratch = new Int32Array(16);
   /** The scratch's first value, since nearly every workload has one address. */
   #one = this.#scratch.subarray(0, 1);
-  readonly #moreHolders = new Map<number, number[]>();
   readonly #serving = new Map<number, Serving>();
   readonly #outbounds = new Interned<readonly string[]>();
   readonly #rows = new Interned<readonly CallerRow[]>();
@@ -84,7 +83,8 @@ export class Fleet {
   reserve(workloads: number): void {
     this.#names.length = Math.max(this.#names.length, workloads);
     this.#byName.reserve(workloads);
-    for (const column of [this.#source, this.#enforced, this.#outboundsOf, this.#holder]) {
+    this.#holders.reserve(workloads);
+    for (const column of [this.#source, this.#enforced, this.#outboundsOf]) {
       column.reserve(workloads);
     }
     this.#addresses.reserve(workloads, workloads);
@@ -115,14 +115,11 @@ export class Fleet {
 
   /** Number of workloads that have an address. */
   holderCount(text: number): number {
-    const more = this.#moreHolders.size === 0 ? undefined : this.#moreHolders.get(text);
-    return (this.#holder.at(text) === 0 ? 0 : 1) + (more?.length ?? 0);
+    return this.#holders.count(text);
   }
 
   holderAt(text: number, index: number): number {
-    return index === 0
-      ? this.#holder.at(text) - 1
-      : (this.#moreHolders.get(text)?.[index - 1] ?? 0);
+    return this.#holders.at(text, index);
   }
 
   servingOf(workload: number): Serving | undefined {
@@ -367,40 +364,15 @@ export class Fleet {
     const former =
       this.#addresses.length(workload) === 0 ? NO_TEXTS : this.#addresses.toArray(workload);
     for (let index = 0; index < former.length; index++) {
-      this.#removeHolder(former[index] ?? 0, workload);
+      this.#holders.remove(former[index] ?? 0, workload);
     }
     for (let index = 0; index < texts.length; index++) {
-      this.#addHolder(texts[index] ?? 0, workload);
+      this.#holders.add(texts[index] ?? 0, workload);
     }
     this.#addresses.fill(workload, texts);
     this.#sinks.peersMoved(before, former, after, texts);
     for (let index = 0; index < former.length; index++) {
       this.#texts.release(former[index] ?? 0);
-    }
-  }
-
-  #addHolder(text: number, workload: number): void {
-    if (this.#holder.at(text) === 0) {
-      this.#holder.put(text, workload + 1);
-      return;
-    }
-    const more = this.#moreHolders.get(text);
-    if (more === undefined) {
-      this.#moreHolders.set(text, [workload]);
-    } else {
-      more.push(workload);
-    }
-  }
-
-  #removeHolder(text: number, workload: number): void {
-    const more = this.#moreHolders.get(text);
-    if (this.#holder.at(text) === workload + 1) {
-      this.#holder.put(text, (more?.pop() ?? -1) + 1);
-    } else if (more !== undefined) {
-      more.splice(more.indexOf(workload), 1);
-    }
-    if (more?.length === 0) {
-      this.#moreHolders.delete(text);
     }
   }
 }

@@ -13,6 +13,9 @@ import { createService, SERVICES, type Service } from "./services.ts";
 
 const OPERATORS = 2;
 
+/** What an adapter wants of one workload. */
+type AdapterWish = Extract<Wish, { kind: "declare" | "deregister" }>;
+
 /** How pushes to an agent are damaged. */
 export type Tampering = "garble" | "misdeliver" | undefined;
 
@@ -35,7 +38,7 @@ export class World {
   /** What the operators want the tree to be. */
   readonly tree = new Map<string, EstateFile>();
   /** What the adapters want the registry to be. */
-  readonly declared = new Map<string, Wish>();
+  readonly declared = new Map<string, AdapterWish>();
   /** Subjects that are denied, by actor; changed in place. */
   readonly denied = new Map<string, string[]>();
   /** Bodies that were last on their way to each agent, for those that come to the wrong one. */
@@ -101,7 +104,7 @@ export class World {
   }
 
   /** An adapter says what a workload is, or that it is gone. */
-  declare(wish: Extract<Wish, { kind: "declare" | "deregister" }>): void {
+  declare(wish: AdapterWish): void {
     const workload = wish.kind === "declare" ? wish.declaration.workload : wish.workload;
     this.declared.set(workload, wish);
     this.wish(WORKLOADS.findIndex((each) => each === workload) % OPERATORS, wish);

@@ -31,8 +31,10 @@ export interface PartitionFold {
 export class VersionOracle {
   readonly #partitions = new Map<string, PartitionFold>();
   readonly #named = new Map<string, Set<string>>();
-  /** Every record of the logs as they are now, those that were trimmed too, by sequence. */
-  #records = new Map<number, StoredRecord>();
+  /** What each record followed in its log, whichever of the stream's lives it was stored in. */
+  readonly #before = new Map<StoredRecord, StoredRecord | undefined>();
+  /** The last record of each log. */
+  readonly #last = new Map<string, StoredRecord>();
   #lives = 0;
   #renderedLost = false;
 
@@ -57,7 +59,8 @@ export class VersionOracle {
 
   /** Takes a record as it is stored. Returns the partition if its inputs moved. */
   take(record: StoredRecord): PartitionFold | undefined {
-    this.#records.set(record.sequence, record);
+    this.#before.set(record, this.#last.get(record.subject));
+    this.#last.set(record.subject, record);
     const { record: content } = fromBinary(VersionRecordSchema, record.payload);
     const fold = this.partition(record.subject);
     switch (content.case) {
@@ -72,41 +75,48 @@ export class VersionOracle {
     }
   }
 
-  /** VERSIONS is another one, or went back: these records are there now, trimmed ones are not. */
+  /**
+   * VERSIONS is another one, or went back: these records are there now, in order. Throws RangeError for
+   * one that `take` was never given: the same object says that it is the same record.
+   */
   regressed(records: Iterable<StoredRecord>): void {
     this.#lives += 1;
     this.#partitions.clear();
-    this.#records = this.#withTrimmed([...records]);
-    for (const record of this.#records.values()) {
-      const { record: content } = fromBinary(VersionRecordSchema, record.payload);
-      const fold = this.partition(record.subject);
-      if (content.case === "epochBegin") {
-        this.#begin(fold, content.value, `restored VERSIONS ${record.sequence}`);
-      } else if (content.case === "batch") {
-        this.#fold(fold, content.value);
+    this.#last.clear();
+    for (const record of records) {
+      if (!this.#before.has(record)) {
+        throw new RangeError(`VERSIONS ${record.sequence} was never stored`);
+      }
+      this.#last.set(record.subject, record);
+    }
+    for (const last of this.#last.values()) {
+      for (const record of this.#upTo(last)) {
+        this.#foldAgain(record);
       }
     }
   }
 
-  /**
-   * Records that are there, after those that were trimmed below them: a log that went back has the
-   * same record at its first sequence as before.
-   */
-  #withTrimmed(present: readonly StoredRecord[]): Map<number, StoredRecord> {
-    const firsts = new Map<string, StoredRecord>();
-    for (const record of present) {
-      firsts.set(record.subject, firsts.get(record.subject) ?? record);
+  #foldAgain(record: StoredRecord): void {
+    const { record: content } = fromBinary(VersionRecordSchema, record.payload);
+    const fold = this.partition(record.subject);
+    if (content.case === "epochBegin") {
+      this.#begin(fold, content.value, `restored VERSIONS ${record.sequence}`);
+    } else if (content.case === "batch") {
+      this.#fold(fold, content.value);
     }
-    const trimmed = [...this.#records.values()].filter(({ subject, sequence }) => {
-      const first = firsts.get(subject);
-      return (
-        first !== undefined &&
-        sequence < first.sequence &&
-        this.#records.get(first.sequence)?.timeUnixMs === first.timeUnixMs
-      );
-    });
-    const all = [...trimmed, ...present].sort((a, b) => a.sequence - b.sequence);
-    return new Map(all.map((record) => [record.sequence, record]));
+  }
+
+  /**
+   * A log from its beginning, with what was trimmed. That is only known by what each record followed
+   * when it was stored: the log that was there just before may be another one.
+   */
+  #upTo(last: StoredRecord): StoredRecord[] {
+    const log: StoredRecord[] = [];
+    for (let record: StoredRecord | undefined = last; record !== undefined; ) {
+      log.push(record);
+      record = this.#before.get(record);
+    }
+    return log.reverse();
   }
 
   /** RENDERED is another one, or went back: its positions are taken again. */

@@ -1,10 +1,10 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Outbox, Tasks } from "@ringwall/actor";
 import { names } from "@ringwall/bus";
-import { VersionRecordSchema } from "@ringwall/wire";
+import { type Inputs, InputsSchema, RenderBatchSchema, VersionRecordSchema } from "@ringwall/wire";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_OPTIONS, type KeeperContext } from "../context.ts";
-import { catchUpVersions, epochReason } from "./open-partition.ts";
+import { catchUpVersions, epochReason, renderedStart } from "./open-partition.ts";
 import { PartitionLog } from "./partition-log.ts";
 
 function contextOf(): KeeperContext {
@@ -63,5 +63,58 @@ describe("a partition whose log went back to a later epoch than is known", () =>
     const end = task.next("elapsed");
     expect(end).toEqual({ done: true, value: { sequence: 7, epoch: 8n } });
     expect(epochReason(log, { sequence: 7, epoch: 8n })).toContain("epoch 8");
+  });
+});
+
+function inputsOf(registryRevision: bigint): Inputs {
+  return create(InputsSchema, { generation: 1n, configSequence: 2n, registryRevision });
+}
+
+/** A log whose last batch is of registry revision 67 and stood at sequence 185 of RENDERED. */
+function logAt185(): PartitionLog {
+  const log = logOfEpoch3();
+  const rendered = { streamCreatedUnixNs: 1n, sequence: 185n };
+  const batch = create(VersionRecordSchema, {
+    record: { case: "batch", value: { epoch: 3n, inputs: inputsOf(67n), rendered } },
+  });
+  log.take(batch.record, 10, 0);
+  return log;
+}
+
+/** RENDERED's record at a sequence, as a read finds it. */
+function renderedAt(sequence: number, inputs: Inputs) {
+  const payload = toBinary(RenderBatchSchema, create(RenderBatchSchema, { inputs, count: 1 }));
+  const record = { subject: names().rendered(0), sequence, payload, headers: {}, timeUnixMs: 0 };
+  return { kind: "read", tag: "", record } as const;
+}
+
+const RENDERED_STATE = {
+  kind: "stream-info",
+  tag: "",
+  createdUnixNs: 1n,
+  firstSequence: 1,
+  lastSequence: 187,
+} as const;
+
+describe("a partition whose place in RENDERED holds another batch than was taken", () => {
+  it("asks for a full batch, because what changed in between was lost with the first", () => {
+    const task = renderedStart(contextOf(), 0, logAt185());
+    task.next();
+    task.next(RENDERED_STATE);
+    task.next(renderedAt(185, inputsOf(70n)));
+
+    const start = task.next(renderedAt(187, inputsOf(76n)));
+
+    expect(start.value).toEqual({ createdUnixNs: 1n, from: 187, needsFull: true });
+  });
+
+  it("goes on behind the batch that was taken", () => {
+    const task = renderedStart(contextOf(), 0, logAt185());
+    task.next();
+    task.next(RENDERED_STATE);
+
+    const start = task.next(renderedAt(185, inputsOf(67n)));
+
+    expect(start.value).toEqual({ createdUnixNs: 1n, from: 186, needsFull: false });
   });
 });

@@ -1,4 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
+import { equals, fromBinary } from "@bufbuild/protobuf";
 import {
   EffectFailed,
   readAt,
@@ -8,7 +8,7 @@ import {
   streamState,
   type Task,
 } from "@ringwall/actor";
-import { VersionRecordSchema } from "@ringwall/wire";
+import { type Inputs, InputsSchema, RenderBatchSchema, VersionRecordSchema } from "@ringwall/wire";
 import type { KeeperContext } from "../context.ts";
 import type { PartitionLog } from "./partition-log.ts";
 
@@ -96,7 +96,8 @@ export interface RenderedStart {
 
 /**
  * Finds where RENDERED goes on for the partition. Its oldest batches are dropped first, so as long
- * as the batch at the known position is still there, the next one is too.
+ * as the batch at the known position is still there, the next one is too. A stream that went back and
+ * grew again has another batch at that position: only one of the same inputs leads to the same heads.
  */
 export function* renderedStart(
   context: KeeperContext,
@@ -112,10 +113,24 @@ export function* renderedStart(
     position.sequence <= lastSequence
   ) {
     const there = yield* readAt("RENDERED", position.sequence);
-    if (there?.subject === subject) {
+    if (there?.subject === subject && isOfInputs(there, log.inputs)) {
       return { createdUnixNs, from: position.sequence + 1, needsFull: false };
     }
   }
   const last = yield* readLast("RENDERED", subject);
   return { createdUnixNs, from: last?.sequence ?? 1, needsFull: true };
+}
+
+function isOfInputs({ payload }: StoredRecord, inputs: Inputs | undefined): boolean {
+  try {
+    const batch = fromBinary(RenderBatchSchema, payload);
+    return (
+      batch.inputs !== undefined &&
+      inputs !== undefined &&
+      equals(InputsSchema, batch.inputs, inputs)
+    );
+  } catch {
+    // No batch of any inputs: it can't be the one that was taken.
+    return false;
+  }
 }

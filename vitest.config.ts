@@ -9,6 +9,7 @@ export default defineConfig({
       "test/differential/**/*.test.ts",
       "test/e2e/**/*.test.ts",
       "test/kubernetes/**/*.test.ts",
+      "test/simulation/**/*.test.ts",
       "test/vectors/**/*.test.ts",
     ],
     environment: "node",

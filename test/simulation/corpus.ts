@@ -20,6 +20,8 @@ const FOUND_LATE: readonly (readonly [seed: number, steps: number])[] = [
   [1008, 500],
   [1047, 500],
   [950061, 500],
+  [950_027, 500],
+  [950_067, 500],
 ];
 
 /** Seeds of the corpus in the order in which they run: what found faults, then wide, then a range. */

@@ -3,7 +3,10 @@ import type { Job } from "./job.ts";
 /** Most jobs that wait for one partition; more are refused so that their senders slow down. */
 export const JOBS_MAX = 10_000;
 
-/** Jobs of one partition, first come first served by workload; those of one workload go together. */
+/**
+ * Jobs of one partition, first come first served by workload; those of one workload go together, but
+ * for a removal: what is answered before or after it must have been stored as well.
+ */
 export class JobQueue {
   #byId = new Map<string, Job[]>();
   #size = 0;
@@ -27,16 +30,23 @@ export class JobQueue {
     return true;
   }
 
-  /** Takes all jobs of the workload that waits longest; undefined if none waits. */
+  /** Takes the next jobs of the workload that waits longest; undefined if none waits. */
   take(): readonly Job[] | undefined {
     const first = this.#byId.entries().next();
     if (first.done) {
       return undefined;
     }
     const [id, jobs] = first.value;
-    this.#byId.delete(id);
-    this.#size -= jobs.length;
-    return jobs;
+    const removes = jobs[0]?.operation.kind === "deregister";
+    const end = jobs.findIndex(({ operation }) => (operation.kind === "deregister") !== removes);
+    const taken = end < 0 ? jobs : jobs.slice(0, end);
+    this.#size -= taken.length;
+    if (end < 0) {
+      this.#byId.delete(id);
+    } else {
+      this.#byId.set(id, jobs.slice(end));
+    }
+    return taken;
   }
 
   /** Puts jobs of one workload that were not written back to the front. */

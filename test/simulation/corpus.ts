@@ -22,6 +22,7 @@ const FOUND_LATE: readonly (readonly [seed: number, steps: number])[] = [
   [950061, 500],
   [950_027, 500],
   [950_067, 500],
+  [920_042, 500],
 ];
 
 /** Seeds of the corpus in the order in which they run: what found faults, then wide, then a range. */

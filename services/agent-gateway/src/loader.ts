@@ -5,8 +5,18 @@ import type { Outbox } from "./outbox.ts";
 import type { Checkpoints } from "./versions/checkpoints.ts";
 import type { Partition } from "./versions/partition.ts";
 
-/** Logs that a gateway reads. CHECKPOINTS is read once, before VERSIONS. */
-export type ReaderName = "config" | "registry" | "status" | "content" | "checkpoints" | "versions";
+/**
+ * Logs that a gateway reads. CHECKPOINTS is read once, before VERSIONS; from then on it is only
+ * watched, by headers, so that its loss is noticed.
+ */
+export type ReaderName =
+  | "config"
+  | "registry"
+  | "status"
+  | "content"
+  | "checkpoints"
+  | "checkpoints-watch"
+  | "versions";
 
 const NEEDED: readonly ReaderName[] = ["config", "registry", "status", "versions"];
 const INFO_TAG = "loader:VERSIONS";
@@ -32,6 +42,8 @@ export class Loader {
   #info: { readonly createdNs: bigint; readonly lastSequence: number } | undefined;
   /** Creation time of the log that the partitions were read from; 0 before. */
   #createdNs = 0n;
+  /** True from when checkpoints are asked for until partitions begin there, unless one is lost. */
+  #restoring = false;
   /** True if VERSIONS has to be read from its beginning, whatever checkpoints cover. */
   #whole = false;
 
@@ -70,11 +82,15 @@ export class Loader {
   /** A log is another one or went back: it is read again after a moment. */
   lost(reader: ReaderName): void {
     this.#caughtUp.delete(reader);
-    const id = `${RETRY_TIMER}${reader}`;
+    if (reader === "versions" || reader === "checkpoints") {
+      this.#restoring = false;
+    }
+    // Checkpoints are read as the beginning of VERSIONS, and both once though both are lost.
+    const id = `${RETRY_TIMER}${reader === "checkpoints" ? "versions" : reader}`;
     this.#parts.out.add({ kind: "timer", id, delayMs: RETRY_MS });
   }
 
-  /** VERSIONS is not what the checkpoints cover: it is read from its beginning after a moment. */
+  /** VERSIONS is not what its checkpoints cover: it is read from its beginning after a moment. */
   readWhole(): void {
     this.#whole = true;
     this.#parts.out.fork({ kind: "unfollow", reader: "versions" });
@@ -91,6 +107,7 @@ export class Loader {
       case "registry":
       case "status":
       case "content":
+      case "checkpoints-watch":
         this.#follow(reader);
         break;
       default:
@@ -118,7 +135,7 @@ export class Loader {
     return true;
   }
 
-  #follow(reader: "config" | "registry" | "status" | "content"): void {
+  #follow(reader: Exclude<ReaderName, "checkpoints" | "versions">): void {
     const { names, out } = this.#parts;
     switch (reader) {
       case "config":
@@ -146,6 +163,17 @@ export class Loader {
       case "content":
         out.fork({ kind: "follow", reader, stream: "CONTENT", filters: [], from: "new" });
         break;
+      case "checkpoints-watch":
+        // Not from now on: what was read is what shows that a store which grew is another one.
+        out.fork({
+          kind: "follow",
+          reader,
+          stream: "CHECKPOINTS",
+          filters: [],
+          from: "last-per-subject",
+          headersOnly: true,
+        });
+        break;
       default:
         reader satisfies never;
     }
@@ -156,7 +184,10 @@ export class Loader {
     this.#caughtUp.delete("checkpoints");
     this.#caughtUp.delete("versions");
     this.#info = undefined;
+    this.#restoring = true;
     checkpoints.clear();
+    // Before they are read, so that no loss falls between the two.
+    this.#follow("checkpoints-watch");
     out.fork({
       kind: "follow",
       reader: "checkpoints",
@@ -170,9 +201,10 @@ export class Loader {
   /** Both the checkpoints and what VERSIONS is are known: partitions begin there. */
   #restore(): void {
     const info = this.#info;
-    if (info === undefined || !this.#caughtUp.has("checkpoints")) {
+    if (!this.#restoring || info === undefined || !this.#caughtUp.has("checkpoints")) {
       return;
     }
+    this.#restoring = false;
     const { partitions, checkpoints, ground, out } = this.#parts;
     const config = checkpoints.config;
     if (config?.inputs !== undefined) {
@@ -231,6 +263,7 @@ function isReader(tag: string): tag is ReaderName {
     tag === "status" ||
     tag === "content" ||
     tag === "checkpoints" ||
+    tag === "checkpoints-watch" ||
     tag === "versions"
   );
 }

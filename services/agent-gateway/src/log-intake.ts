@@ -202,6 +202,14 @@ export class LogIntake {
         }
         ground.clear();
         break;
+      case "checkpoints-watch":
+        if (this.#isInDoubt()) {
+          // The keepers, too, judge by the checkpoints that are there now, and may find no fault.
+          loader.readWhole();
+          this.lost("versions", `its checkpoints are others: ${detail}`, moment);
+          return;
+        }
+        break;
       default:
         break;
     }
@@ -214,6 +222,12 @@ export class LogIntake {
     for (const [index, partition] of this.#parts.partitions.entries()) {
       this.#parts.ground.name(groundKey(index), partition.inputs, moment.monotonicMs);
     }
+  }
+
+  /** True if something that checkpoints may have said keeps heads from being pushed. */
+  #isInDoubt(): boolean {
+    const { loader, ground, partitions } = this.#parts;
+    return !loader.isDone || ground.isInDoubt || partitions.some(({ blocked }) => blocked !== "");
   }
 
   #arrived(record: StoredRecord): void {

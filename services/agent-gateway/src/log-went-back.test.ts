@@ -75,6 +75,51 @@ describe("a gateway whose log went back to an older copy", () => {
     expect(bench.push()).toMatchObject({ epoch: 4n, headVersion: 3n });
   });
 
+  it("judges a log by the checkpoints that are there now when those that it contradicted are lost", () => {
+    const bench = Bench.ready();
+    for (const entry of stored("rw", A)) bench.feed(entry);
+    const heads = [{ workload: "web-1", version: 3n, digest: fromHex(bodyDigest(A)) }];
+    bench.step({ kind: "reader-lost", reader: "versions", detail: "created anew" });
+    readAgain(bench, 40, { epoch: 9n, streamCreatedUnixNs: 7n, coveredSequence: 60n, heads });
+    bench.step({ kind: "caught-up", reader: "versions", sequence: 40 });
+    bench.hello();
+    expect(bench.status().detail).toContain("not the log that its checkpoints cover");
+    bench.step({ kind: "reader-lost", reader: "checkpoints-watch", detail: "created anew" });
+    readAgain(bench, 40, { epoch: 4n, streamCreatedUnixNs: 7n, coveredSequence: 30n, heads });
+    bench.step({ kind: "caught-up", reader: "versions", sequence: 40 });
+    expect(bench.push()).toMatchObject({ epoch: 4n, headVersion: 3n });
+  });
+
+  it("does not begin where checkpoints say that were lost while it read them", () => {
+    const bench = Bench.ready();
+    for (const entry of stored("rw", A)) bench.feed(entry);
+    const heads = [{ workload: "web-1", version: 3n, digest: fromHex(bodyDigest(A)) }];
+    bench.step({ kind: "reader-lost", reader: "versions", detail: "created anew" });
+    bench.step({ kind: "timer", id: "loader:versions" });
+    checkpoint(bench, { epoch: 9n, streamCreatedUnixNs: 7n, coveredSequence: 60n, heads });
+    bench.step({ kind: "reader-lost", reader: "checkpoints-watch", detail: "created anew" });
+    bench.step({ kind: "caught-up", reader: "checkpoints", sequence: 0 });
+    const info = { createdUnixNs: 7n, firstSequence: 1, lastSequence: 40 };
+    bench.step({ kind: "stream-info", tag: "loader:VERSIONS", ...info });
+    readAgain(bench, 40, { epoch: 4n, streamCreatedUnixNs: 7n, coveredSequence: 30n, heads });
+    bench.step({ kind: "caught-up", reader: "versions", sequence: 40 });
+    bench.hello();
+    expect(bench.push()).toMatchObject({ epoch: 4n, headVersion: 3n });
+  });
+
+  it("keeps what it has read when checkpoints are lost that nothing contradicts", () => {
+    const bench = Bench.ready();
+    for (const entry of stored("rw", A)) bench.feed(entry);
+    bench.feed(withHead(9n));
+    bench.effects = [];
+    bench.step({ kind: "reader-lost", reader: "checkpoints-watch", detail: "went back" });
+    bench.step({ kind: "timer", id: "loader:checkpoints-watch" });
+    expect(bench.all("unfollow")).toEqual([]);
+    expect(bench.all("follow")).toMatchObject([{ reader: "checkpoints-watch" }]);
+    bench.hello();
+    expect(bench.push()).toMatchObject({ epoch: 9n, headVersion: 3n });
+  });
+
   it("reads the whole log when a record is of an epoch whose beginning it has not read", () => {
     const bench = Bench.ready();
     for (const entry of stored("rw", A)) bench.feed(entry);

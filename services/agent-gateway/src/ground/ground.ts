@@ -62,6 +62,11 @@ export class Ground {
     return recreated ? "REGISTRY is not the one that the checkpoints were made with" : "";
   }
 
+  /** True while it is held, or named inputs are not there yet. */
+  get isInDoubt(): boolean {
+    return this.held !== "" || this.#doubts.size > 0;
+  }
+
   /** Set if the control plane serves another environment than this process was started with. */
   get wrongEnvironment(): string {
     const served = this.#commits.environment;

@@ -23,6 +23,9 @@ const FOUND_LATE: readonly (readonly [seed: number, steps: number])[] = [
   [950_027, 500],
   [950_067, 500],
   [920_042, 500],
+  [42, 500],
+  [69, 500],
+  [357, 500],
 ];
 
 /** Seeds of the corpus in the order in which they run: what found faults, then wide, then a range. */

@@ -50,6 +50,18 @@ function started(): Bench {
   return bench;
 }
 
+const INFO = { firstSequence: 1, lastSequence: 9 };
+
+/** A gateway with a checkpoint that was made with another registry than the one that is there. */
+function heldByRegistry(): Bench {
+  const bench = started();
+  checkpoint(bench, "a", { registryCreatedUnixNs: 3n });
+  bench.read(60);
+  bench.step({ kind: "stream-info", tag: "ground:CONFIG", createdUnixNs: 1n, ...INFO });
+  bench.step({ kind: "stream-info", tag: "ground:REGISTRY", createdUnixNs: 4n, ...INFO });
+  return bench;
+}
+
 describe("a gateway that starts from checkpoints", () => {
   it("knows heads that the log no longer holds, and reads on from there", () => {
     const bench = started();
@@ -91,15 +103,32 @@ describe("a gateway that starts from checkpoints", () => {
   });
 
   it("is held when the registry is not the one of its checkpoints", () => {
-    const bench = started();
-    checkpoint(bench, "a", { registryCreatedUnixNs: 3n });
-    bench.read(60);
-    const info = { firstSequence: 1, lastSequence: 9 };
-    bench.step({ kind: "stream-info", tag: "ground:CONFIG", createdUnixNs: 1n, ...info });
-    bench.step({ kind: "stream-info", tag: "ground:REGISTRY", createdUnixNs: 4n, ...info });
+    const bench = heldByRegistry();
     bench.hello();
     expect(bench.state()).toBe(AgentState.HELD);
     expect(bench.all("ready").at(-1)).toMatchObject({ ready: false });
+  });
+
+  it("asks again for the registry that its checkpoints speak against", () => {
+    const bench = heldByRegistry();
+    bench.effects = [];
+    bench.wait(1000);
+    expect(bench.all("stream-info").map(({ tag }) => tag)).toContain("ground:REGISTRY");
+    bench.step({ kind: "stream-info", tag: "ground:CONFIG", createdUnixNs: 1n, ...INFO });
+    bench.step({ kind: "stream-info", tag: "ground:REGISTRY", createdUnixNs: 3n, ...INFO });
+    bench.wait(1000);
+    expect(bench.all("ready").at(-1)).toMatchObject({ ready: true });
+  });
+
+  it("reads checkpoints again when there is a newer one than that which holds it", () => {
+    const bench = heldByRegistry();
+    bench.step({ kind: "caught-up", reader: "checkpoints-watch", sequence: 1 });
+    bench.effects = [];
+    const subject = "rw.checkpoint.version.0.b.0";
+    const record = { subject, sequence: 2, payload: new Uint8Array(), headers: {}, timeUnixMs: 0 };
+    bench.step({ kind: "record", reader: "checkpoints-watch", record });
+    bench.step({ kind: "timer", id: "loader:versions" });
+    expect(bench.all("follow").map(({ reader }) => reader)).toContain("checkpoints");
   });
 });
 

@@ -79,6 +79,11 @@ export class Loader {
     }
   }
 
+  /** True if checkpoints that come now are newer than those that were read. */
+  get watchesCheckpoints(): boolean {
+    return this.isDone && this.#caughtUp.has("checkpoints-watch");
+  }
+
   /** A log is another one or went back: it is read again after a moment. */
   lost(reader: ReaderName): void {
     this.#caughtUp.delete(reader);
@@ -183,6 +188,7 @@ export class Loader {
     const { out, checkpoints } = this.#parts;
     this.#caughtUp.delete("checkpoints");
     this.#caughtUp.delete("versions");
+    this.#caughtUp.delete("checkpoints-watch");
     this.#info = undefined;
     this.#restoring = true;
     checkpoints.clear();

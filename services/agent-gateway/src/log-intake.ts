@@ -52,6 +52,9 @@ export class LogIntake {
       case "checkpoints":
         checkpoints.take(record);
         break;
+      case "checkpoints-watch":
+        this.#takeNewer(moment);
+        break;
       case "versions":
         this.#takeVersions(record, moment);
         break;
@@ -64,6 +67,15 @@ export class LogIntake {
       }
       default:
         break;
+    }
+  }
+
+  /** A newer checkpoint may say otherwise than the one that holds this gateway. */
+  #takeNewer(moment: Moment): void {
+    const { loader, ground } = this.#parts;
+    if (loader.watchesCheckpoints && ground.isAgainstCheckpoints) {
+      loader.readWhole();
+      this.lost("versions", "there is a newer checkpoint than the one that holds", moment);
     }
   }
 

@@ -53,13 +53,20 @@ export class Ground {
         return doubt.lost;
       }
     }
+    return this.isAgainstCheckpoints
+      ? "REGISTRY is not the one that the checkpoints were made with"
+      : "";
+  }
+
+  /** True if the registry is not the one that the checkpoints were made with. */
+  get isAgainstCheckpoints(): boolean {
     const expected = this.#expectedRegistry;
-    const recreated =
+    return (
       expected !== undefined &&
       expected.generation === this.#commits.generation &&
       this.#registryCreatedNs !== 0n &&
-      expected.createdNs !== this.#registryCreatedNs;
-    return recreated ? "REGISTRY is not the one that the checkpoints were made with" : "";
+      expected.createdNs !== this.#registryCreatedNs
+    );
   }
 
   /** True while it is held, or named inputs are not there yet. */
@@ -116,10 +123,13 @@ export class Ground {
     this.#expectedRegistry = undefined;
   }
 
-  /** Asks the leaders about the registry's creation, and about doubts that have lasted. */
+  /**
+   * Asks the leaders about doubts that have lasted, and about the registry's creation while it speaks
+   * against the checkpoints: the answer may have come from a stream that is no more.
+   */
   ask(nowMs: number, always = false): readonly Effect[] {
     const lasting = [...this.#doubts.values()].some((doubt) => nowMs - doubt.sinceMs > PATIENCE_MS);
-    if (!always && !lasting) {
+    if (!always && !lasting && !this.isAgainstCheckpoints) {
       return [];
     }
     this.#askedMs = nowMs;

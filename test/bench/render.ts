@@ -14,6 +14,9 @@ import { fileURLToPath } from "node:url";
 import { reportMachine } from "./harness.ts";
 
 const CHILD = fileURLToPath(new URL("./render/child.ts", import.meta.url));
+/** As deploy/ runs the renderer: docs/adr/0004-large-pages-for-the-renderer.md. */
+const LARGE_PAGES = { GLIBC_TUNABLES: "glibc.malloc.hugetlb=1" };
+
 const CASES = [
   ["build", "a"],
   ["build", "b"],
@@ -30,6 +33,7 @@ export function bench(): void {
   for (const [kind, name] of CASES) {
     const { status } = spawnSync(process.execPath, ["--expose-gc", CHILD, kind, name], {
       stdio: "inherit",
+      env: { ...process.env, ...LARGE_PAGES },
     });
     if (status !== 0) {
       throw new Error(`render ${kind} ${name} ended with ${status}`);

@@ -21,6 +21,9 @@ export function simulateApart(
   const child = spawn(process.execPath, [script, ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  // A simulation looks at nothing else while it runs: it would go on by itself.
+  const end = () => child.kill("SIGKILL");
+  process.once("exit", end);
   let text = "";
   let begun = "";
   child.stdout.setEncoding("utf8");
@@ -33,7 +36,10 @@ export function simulateApart(
     }
   });
   return new Promise((resolve) => {
-    child.once("close", () => resolve({ text, tally: tallyOf(text) }));
+    child.once("close", () => {
+      process.removeListener("exit", end);
+      resolve({ text, tally: tallyOf(text) });
+    });
   });
 }
 

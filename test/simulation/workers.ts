@@ -21,6 +21,10 @@ interface Job {
 
 /** Simulates in several processes, and adds up what they say. Returns the exit code. */
 export async function runWorkers(options: Options): Promise<number> {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    // Only a process that exits by itself takes its simulations with it.
+    process.once(signal, () => process.exit(1));
+  }
   const jobs = options.corpus ? corpusJobs() : rangeJobs(options);
   const tallies: Tally[] = [];
   const beganMs = performance.now();

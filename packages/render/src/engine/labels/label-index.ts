@@ -268,7 +268,8 @@ export class LabelIndex {
   /** Writes the sorted pairs of labels to the scratch and returns their number. */
   #readPairs(labels: Readonly<Record<string, string>>): number {
     let length = 0;
-    for (const key of Object.keys(labels)) {
+    // Unlike a list of the keys, this makes nothing for each of a hundred thousand workloads.
+    for (const key in labels) {
       this.#write(length, this.#pairs.intern(key, labels[key] ?? ""));
       length += 1;
     }
@@ -278,19 +279,15 @@ export class LabelIndex {
 
   /** Writes a selector's clauses in a fixed order; nothing for one that matches nothing. */
   #readClauses(spec: SelectorSpec): number {
-    const keys = Object.keys(spec);
     let areSingle = true;
-    for (const key of keys) {
+    for (const key in spec) {
       const count = spec[key]?.length ?? 0;
       if (count === 0) {
         return 0;
       }
       areSingle &&= count === 1;
     }
-    if (areSingle) {
-      return this.#readSingles(spec, keys);
-    }
-    return this.#readAll(spec, keys);
+    return areSingle ? this.#readSingles(spec) : this.#readAll(spec, Object.keys(spec));
   }
 
   #readAll(spec: SelectorSpec, keys: readonly string[]): number {
@@ -307,17 +304,17 @@ export class LabelIndex {
   }
 
   /** Clauses of one value each, as most selectors have. */
-  #readSingles(spec: SelectorSpec, keys: readonly string[]): number {
+  #readSingles(spec: SelectorSpec): number {
     let count = 0;
-    for (const key of keys) {
+    for (const key in spec) {
       this.#write(count++, this.#pairs.intern(key, spec[key]?.[0] ?? ""));
     }
-    this.#sortScratch(0, keys.length);
-    for (let index = keys.length - 1; index >= 0; index--) {
+    this.#sortScratch(0, count);
+    for (let index = count - 1; index >= 0; index--) {
       this.#write(2 * index + 1, this.#scratch[index] ?? 0);
       this.#write(2 * index, 1);
     }
-    return 2 * keys.length;
+    return 2 * count;
   }
 
   #clauseOf(key: string, values: readonly string[]): number[] {

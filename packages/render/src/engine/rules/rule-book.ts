@@ -195,7 +195,7 @@ export class RuleBook {
 const NO_SERVICES: ReadonlySet<string> = new Set();
 
 function servicesOf({ rules }: RulesetSpec): ReadonlySet<string> {
-  return rules.some(({ services = [] }) => services.length > 0)
+  return rules.some(({ services }) => services !== undefined && services.length > 0)
     ? new Set(rules.flatMap(({ services = [] }) => services))
     : NO_SERVICES;
 }

@@ -22,6 +22,9 @@ export class TextIds {
   /** Open addressing with linear probing. */
   #slots = new Int32Array(INITIAL_SLOTS * SLOT);
   #size = 0;
+  /** The text that was looked for last and its hash: what is not found is added next. */
+  #lastText = "";
+  #lastHash = 0;
 
   constructor({ textOf, hashed }: TextIdsOptions) {
     this.#textOf = textOf;
@@ -45,7 +48,7 @@ export class TextIds {
 
   /** The id of a text; -1 if there is none. */
   find(text: string): number {
-    const hash = hashOf(text, this.#hashed);
+    const hash = this.#hashOf(text);
     for (let slot = this.#home(hash); ; slot = this.#after(slot)) {
       const id = (this.#slots[slot + HELD] ?? 0) - 1;
       if (id < 0 || (this.#slots[slot + HASH] === hash && this.#textOf(id) === text)) {
@@ -56,7 +59,7 @@ export class TextIds {
 
   /** Adds a text that is not there, under an id that no other one has. */
   add(text: string, id: number): void {
-    this.#put(id, hashOf(text, this.#hashed));
+    this.#put(id, this.#hashOf(text));
     this.#size += 1;
     if (this.#size * 2 * SLOT > this.#slots.length) {
       this.#grow(this.#slots.length * 4);
@@ -65,7 +68,7 @@ export class TextIds {
 
   /** Forgets a text that is there under an id. */
   remove(text: string, id: number): void {
-    let slot = this.#home(hashOf(text, this.#hashed));
+    let slot = this.#home(this.#hashOf(text));
     while (this.#slots[slot + HELD] !== id + 1) {
       if (this.#slots[slot + HELD] === 0) {
         throw new Error(`no text ${JSON.stringify(text)} with id ${id} to forget`);
@@ -74,6 +77,14 @@ export class TextIds {
     }
     this.#closeGap(slot);
     this.#size -= 1;
+  }
+
+  #hashOf(text: string): number {
+    if (text !== this.#lastText) {
+      this.#lastText = text;
+      this.#lastHash = hashOf(text, this.#hashed);
+    }
+    return this.#lastHash;
   }
 
   #put(id: number, hash: number): void {

@@ -333,8 +333,8 @@ export class Fleet {
   /** Holds addresses and writes each once to the scratch; their number. */
   #readAddresses(addresses: readonly string[]): number {
     let count = 0;
-    for (const address of addresses) {
-      const text = this.#texts.holdCidr(address);
+    for (let index = 0; index < addresses.length; index++) {
+      const text = this.#texts.holdCidr(addresses[index] ?? "");
       let at = 0;
       while (at < count && this.#scratch[at] !== text) {
         at += 1;

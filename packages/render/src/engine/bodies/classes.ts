@@ -29,7 +29,7 @@ export class Classes {
   /** Class of a cell, + 1, and its place in the class. */
   readonly #ofCell = new Column();
   readonly #place = new Column();
-  readonly #cells = new IntLists();
+  readonly #cells = new IntLists("in heads");
   readonly #byList = new Links();
   readonly #byRoutes = new Links();
   /** Classes to be rendered. */

@@ -25,9 +25,9 @@ export class LabelIndex {
   readonly #selectorReferences = new Column();
   #unusedSelectors: number[] = [];
   /** Sets that have a pair. */
-  readonly #holders = new IntLists();
+  readonly #holders = new IntLists("in heads");
   /** Place of a set in the list of each of its pairs, in the order of its pairs. */
-  readonly #places = new IntLists();
+  readonly #places = new IntLists("in heads");
   /** From selectors to the sets that satisfy them. */
   readonly #matches = new Links();
   readonly #anchors = new SelectorAnchors({

@@ -21,7 +21,7 @@ const SHORT_LIST = 16;
 export class SelectorAnchors {
   readonly #base: AnchorBase;
   /** Selectors that hang on a pair. */
-  readonly #hanging = new IntLists();
+  readonly #hanging = new IntLists("in heads");
   /** Where the clause that a selector hangs on begins in it, + 1; 0 if it hangs on nothing. */
   readonly #clause = new Column();
   /** Number of sets at which a pair's selectors are looked at again. */

@@ -59,7 +59,7 @@ export class PeerSets {
   readonly #uses = new Column();
   readonly #state = new Column();
   /** Texts to look at, per source. */
-  readonly #touched = new IntLists();
+  readonly #touched = new IntLists("in heads");
   #dirty: number[] = [];
   /** Sets that are filled and have to follow what moves. */
   #filled = 0;
@@ -284,7 +284,7 @@ export class PeerSets {
   *#fillInOnePass(fresh: readonly number[]): Generator<void, void> {
     const { sources, texts } = this.#base;
     const fleet = this.#base.fleet();
-    const feeds = new IntLists();
+    const feeds = new IntLists("in heads");
     const pause = new Pause(PER_STEP);
     for (let index = 0; index < fresh.length; index++) {
       const source = fresh[index] ?? 0;

@@ -13,8 +13,8 @@ const RIGHT_PLACE = 3;
  */
 export class Links {
   #links = new Int32Array(LINK * 64);
-  readonly #ofLeft = new IntLists();
-  readonly #ofRight = new IntLists();
+  readonly #ofLeft = new IntLists("in heads");
+  readonly #ofRight = new IntLists("in heads");
   readonly #free: number[] = [];
   #next = 0;
 

@@ -8,7 +8,7 @@ const id = fc.integer({ min: 0, max: 200 });
 const value = fc.integer({ min: -5, max: 1_000_000 });
 
 describe("IntLists", () => {
-  it("holds what arrays hold", () => {
+  it.each(["among items", "in heads"] as const)("holds what arrays hold, singles %s", (singles) => {
     const step = fc.record({
       list: id,
       kind: fc.constantFrom("push", "insert", "remove", "swapOut", "fill", "clear", "truncate"),
@@ -18,7 +18,7 @@ describe("IntLists", () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-        const lists = new IntLists();
+        const lists = new IntLists(singles);
         const model = new Map<number, number[]>();
         for (const { list, kind, value: each, at, many } of steps) {
           const wanted = model.get(list) ?? [];

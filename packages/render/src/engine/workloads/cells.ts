@@ -48,12 +48,12 @@ export class Cells {
   /** A workload's cell, + 1, and its place among the cell's members. */
   readonly #cellOf = new Column();
   readonly #place = new Column();
-  readonly #members = new IntLists();
+  readonly #members = new IntLists("in heads");
   /** Cell, + 1, of a base set's workloads that have nothing but labels. */
   readonly #plain = new Column();
-  readonly #byBase = new IntLists();
+  readonly #byBase = new IntLists("in heads");
   readonly #basePlace = new Column();
-  readonly #bySet = new IntLists();
+  readonly #bySet = new IntLists("in heads");
   readonly #setPlace = new Column();
   /** Cells that were made or derived anew, until they are taken. */
   #touched: number[] = [];

@@ -54,7 +54,7 @@ export class Fleet {
   readonly #enforced = new Column();
   readonly #outboundsOf = new Column();
   /** Peers that a workload is, none once it is expired. */
-  readonly #addresses = new IntLists();
+  readonly #addresses = new IntLists("in heads");
   readonly #holders = new Holders();
   #scratch = new Int32Array(16);
   /** The scratch's first value, since nearly every workload has one address. */

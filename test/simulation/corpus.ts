@@ -26,6 +26,7 @@ const FOUND_LATE: readonly (readonly [seed: number, steps: number])[] = [
   [42, 500],
   [69, 500],
   [357, 500],
+  [640, 500],
 ];
 
 /** Seeds of the corpus in the order in which they run: what found faults, then wide, then a range. */

@@ -57,6 +57,25 @@ describe("VersionOracle", () => {
     expect(oracle.partition(LOG).heads.size).toBe(0);
   });
 
+  it("does not count a batch of an earlier life that is written to a log in its place", () => {
+    const oracle = new VersionOracle();
+    const log = [begin(1, 1n), first(2, 1n, "api-1")];
+    takeAll(oracle, log);
+    oracle.regressed(log.slice(0, 1));
+    takeAll(oracle, [begin(2, 3n), first(3, 3n, "web-1")]);
+
+    expect(oracle.take(first(4, 2n, "web-2"))).toBeUndefined();
+
+    expect([...oracle.partition(LOG).heads.keys()]).toEqual(["web-1"]);
+  });
+
+  it("finds a batch of a lower epoch in a log that never went back", () => {
+    const oracle = new VersionOracle();
+    takeAll(oracle, [begin(1, 1n), begin(2, 3n)]);
+
+    expect(() => oracle.take(first(3, 1n, "web-2"))).toThrow(/is of epoch 1, the log of 3/);
+  });
+
   it("refuses a record that it has never seen stored", () => {
     const oracle = new VersionOracle();
 

@@ -67,9 +67,10 @@ export class VersionOracle {
       case "epochBegin":
         this.#begin(fold, content.value, `VERSIONS ${record.sequence}`);
         return undefined;
-      case "batch":
-        this.#batch(fold, content.value, `VERSIONS ${record.sequence}`);
-        return fold.open ? undefined : fold;
+      case "batch": {
+        const counts = this.#batch(fold, content.value, `VERSIONS ${record.sequence}`);
+        return counts && !fold.open ? fold : undefined;
+      }
       default:
         throw new Violation("I2", `VERSIONS ${record.sequence} says nothing`);
     }
@@ -101,7 +102,7 @@ export class VersionOracle {
     const fold = this.partition(record.subject);
     if (content.case === "epochBegin") {
       this.#begin(fold, content.value, `restored VERSIONS ${record.sequence}`);
-    } else if (content.case === "batch") {
+    } else if (content.case === "batch" && content.value.epoch >= fold.epoch) {
       this.#fold(fold, content.value);
     }
   }
@@ -141,7 +142,13 @@ export class VersionOracle {
     }
   }
 
-  #batch(fold: PartitionFold, batch: VersionBatch, where: string): void {
+  /** True if the batch counts. */
+  #batch(fold: PartitionFold, batch: VersionBatch, where: string): boolean {
+    if (batch.epoch < fold.epoch && this.#lives > 0) {
+      // A write that is tried again fits by chance where the log has come to the same sequence in
+      // another life. No reader lets a batch of a lower epoch count.
+      return false;
+    }
     if (batch.epoch !== fold.epoch) {
       throw new Violation("I10", `${where} is of epoch ${batch.epoch}, the log of ${fold.epoch}`);
     }
@@ -165,6 +172,7 @@ export class VersionOracle {
       throw new Violation("I11", `${where} is of inputs below those of the record before it`);
     }
     this.#fold(fold, batch);
+    return true;
   }
 
   #checkPosition(fold: PartitionFold, { rendered }: VersionBatch, where: string): void {

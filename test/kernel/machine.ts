@@ -72,6 +72,12 @@ export class Machine implements AsyncDisposable {
     return result.detail;
   }
 
+  /** Drops what the kernel tracks: a new flow from the same port would count as an old one. */
+  async forgetFlows(): Promise<void> {
+    const [binary = "ip", ...rest] = inNetns(this.host.netns, ["conntrack", "-F"]);
+    await runTool(binary, rest);
+  }
+
   /** Runs nft in the host's namespace. */
   nft(...args: readonly string[]): Promise<string> {
     const [binary = "ip", ...rest] = inNetns(this.host.netns, ["nft", ...args]);

@@ -78,7 +78,7 @@ export const TIMERS = {
 export const HEARTBEAT_MS = 10_000;
 
 /** How long repairs of the live ruleset wait to be told of together. */
-export const SOON_MS = 1000;
+export const REPAIRS_MS = 1000;
 
 /** Silent intervals after which a session counts as dead. */
 export const DEAD_INTERVALS = 3;

@@ -22,7 +22,7 @@ import {
   DEAD_INTERVALS,
   DRIFT_MS,
   HEARTBEAT_MS,
-  SOON_MS,
+  REPAIRS_MS,
   TIMERS,
 } from "./contract.ts";
 import { Intake, type IntakeAction } from "./intake.ts";
@@ -356,7 +356,7 @@ export class AgentSession {
   #beatSoon(): void {
     if (this.#phase.kind === "open" && !this.#beatNow) {
       this.#beatNow = true;
-      this.#timer(TIMERS.heartbeat, Math.min(SOON_MS, this.#phase.intervalMs));
+      this.#timer(TIMERS.heartbeat, Math.min(REPAIRS_MS, this.#phase.intervalMs));
     }
   }
 

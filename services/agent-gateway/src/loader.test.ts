@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { clone, create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { partitionOf } from "@ringwall/bus";
 import { bodyDigest } from "@ringwall/rendered";
-import { AgentState, VersionCheckpointSchema } from "@ringwall/wire";
+import { AgentState, ConfigCheckpointSchema, VersionCheckpointSchema } from "@ringwall/wire";
 import { describe, expect, it } from "vitest";
 import { Bench, claim } from "./testing/bench.ts";
 import { advance, body, commit, epoch, inputsAt, registered, stored } from "./testing/records.ts";
@@ -35,6 +35,22 @@ function checkpoint(bench: Bench, slot: string, init: Init, damage = false): voi
       subject: bench.names.checkpoint("version", PARTITION, slot === "a" ? "a" : "b", 0),
       sequence: 1,
       payload: toBinary(VersionCheckpointSchema, last),
+      headers: {},
+      timeUnixMs: 0,
+    },
+  });
+}
+
+/** Feeds a checkpoint of CONFIG that was made with a registry. */
+function configCheckpoint(bench: Bench, registryCreatedUnixNs: bigint): void {
+  const made = create(ConfigCheckpointSchema, { inputs: inputsAt(1), registryCreatedUnixNs });
+  bench.step({
+    kind: "record",
+    reader: "checkpoints-config",
+    record: {
+      subject: bench.names.checkpoint("config", 0, "a", 0),
+      sequence: 2,
+      payload: toBinary(ConfigCheckpointSchema, made),
       headers: {},
       timeUnixMs: 0,
     },
@@ -117,6 +133,26 @@ describe("a gateway that starts from checkpoints", () => {
     bench.step({ kind: "stream-info", tag: "ground:CONFIG", createdUnixNs: 1n, ...INFO });
     bench.step({ kind: "stream-info", tag: "ground:REGISTRY", createdUnixNs: 3n, ...INFO });
     bench.wait(1000);
+    expect(bench.all("ready").at(-1)).toMatchObject({ ready: true });
+  });
+
+  it("learns from a newer checkpoint of CONFIG which registry counts", () => {
+    const bench = heldByRegistry();
+    configCheckpoint(bench, 4n);
+    expect(bench.all("ready").at(-1)).toMatchObject({ ready: true });
+  });
+
+  it("does not take a registry for accepted because checkpoints are of a former generation", () => {
+    const bench = started();
+    checkpoint(bench, "a", { registryCreatedUnixNs: 3n, inputs: { generation: 0n } });
+    bench.read(60);
+    bench.step({ kind: "stream-info", tag: "ground:CONFIG", createdUnixNs: 1n, ...INFO });
+    bench.step({ kind: "stream-info", tag: "ground:REGISTRY", createdUnixNs: 4n, ...INFO });
+    expect(bench.all("ready").at(-1)).toMatchObject({ ready: true });
+    configCheckpoint(bench, 3n);
+    expect(bench.all("ready").at(-1)?.reason).toContain("REGISTRY is not the one");
+    bench.step({ kind: "stream-info", tag: "ground:CONFIG", createdUnixNs: 1n, ...INFO });
+    bench.step({ kind: "stream-info", tag: "ground:REGISTRY", createdUnixNs: 3n, ...INFO });
     expect(bench.all("ready").at(-1)).toMatchObject({ ready: true });
   });
 

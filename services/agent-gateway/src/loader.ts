@@ -7,7 +7,8 @@ import type { Partition } from "./versions/partition.ts";
 
 /**
  * Logs that a gateway reads. CHECKPOINTS is read once, before VERSIONS; from then on it is only
- * watched, by headers, so that its loss is noticed.
+ * watched, by headers, so that its loss is noticed. Checkpoints of CONFIG, which are small, are read
+ * all the time: they say which registry counts.
  */
 export type ReaderName =
   | "config"
@@ -15,10 +16,14 @@ export type ReaderName =
   | "status"
   | "content"
   | "checkpoints"
+  | "checkpoints-config"
   | "checkpoints-watch"
   | "versions";
 
 const NEEDED: readonly ReaderName[] = ["config", "registry", "status", "versions"];
+/** Logs that are read from the start on, in this order. */
+const READ_ALWAYS = ["config", "registry", "status", "content", "checkpoints-config"] as const;
+
 const INFO_TAG = "loader:VERSIONS";
 const RETRY_TIMER = "loader:";
 const RETRY_MS = 500;
@@ -64,7 +69,7 @@ export class Loader {
 
   /** Begins to read everything. */
   start(): void {
-    for (const reader of ["config", "registry", "status", "content"] as const) {
+    for (const reader of READ_ALWAYS) {
       this.#follow(reader);
     }
     this.#loadVersions();
@@ -112,6 +117,7 @@ export class Loader {
       case "registry":
       case "status":
       case "content":
+      case "checkpoints-config":
       case "checkpoints-watch":
         this.#follow(reader);
         break;
@@ -167,6 +173,15 @@ export class Loader {
         break;
       case "content":
         out.fork({ kind: "follow", reader, stream: "CONTENT", filters: [], from: "new" });
+        break;
+      case "checkpoints-config":
+        out.fork({
+          kind: "follow",
+          reader,
+          stream: "CHECKPOINTS",
+          filters: (["a", "b"] as const).map((slot) => names.checkpoint("config", 0, slot, 0)),
+          from: "last-per-subject",
+        });
         break;
       case "checkpoints-watch":
         // Not from now on: what was read is what shows that a store which grew is another one.
@@ -269,6 +284,7 @@ function isReader(tag: string): tag is ReaderName {
     tag === "status" ||
     tag === "content" ||
     tag === "checkpoints" ||
+    tag === "checkpoints-config" ||
     tag === "checkpoints-watch" ||
     tag === "versions"
   );

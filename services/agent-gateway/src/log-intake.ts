@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { childTrace, type Moment, type StoredRecord } from "@ringwall/actor";
-import { VersionRecordSchema } from "@ringwall/wire";
+import { ConfigCheckpointSchema, VersionRecordSchema } from "@ringwall/wire";
 import type { Line } from "./line.ts";
 import type { ReaderName } from "./loader.ts";
 import { type GatewayParts, groundKey } from "./parts.ts";
@@ -52,6 +52,9 @@ export class LogIntake {
       case "checkpoints":
         checkpoints.take(record);
         break;
+      case "checkpoints-config":
+        this.#takeConfigCheckpoint(record);
+        break;
       case "checkpoints-watch":
         this.#takeNewer(moment);
         break;
@@ -68,6 +71,18 @@ export class LogIntake {
       default:
         break;
     }
+  }
+
+  #takeConfigCheckpoint(record: StoredRecord): void {
+    const { ground, out } = this.#parts;
+    const checkpoint = readConfigCheckpoint(record.payload);
+    if (checkpoint === undefined) {
+      out.count("ringwall_malformed_records_total", { log: "checkpoints" });
+      return;
+    }
+    const { inputs, registryCreatedUnixNs } = checkpoint;
+    ground.expectRegistry(registryCreatedUnixNs, inputs?.generation ?? 0n);
+    this.#line.addBlocked();
   }
 
   /** A newer checkpoint may say otherwise than the one that holds this gateway. */
@@ -259,6 +274,14 @@ export class LogIntake {
         events.peerAck(status, monotonicMs, wallMs);
       }
     }
+  }
+}
+
+function readConfigCheckpoint(payload: Uint8Array) {
+  try {
+    return fromBinary(ConfigCheckpointSchema, payload);
+  } catch {
+    return undefined;
   }
 }
 

@@ -99,7 +99,7 @@ class Keeper implements ServiceReducer {
     const blobs = new BlobStore(env.names);
     const admission = new Admission(tasks, blobs);
     const versions = new VersionLog(env.names, context.options.trimAfterMs);
-    const book = new CheckpointBook(env.names);
+    const book = new CheckpointBook(env.names, (partition) => this.#owners.wake(partition));
     const touch = () => this.#held.touch();
     const touchLazily = () => this.#held.touchLazily();
     this.#sweep = new StreamSweep(context);
@@ -124,6 +124,7 @@ class Keeper implements ServiceReducer {
     this.#owners = new PartitionOwners(context, versions, {
       hasCommit: (inputs) => this.#config.hasCommit(inputs),
       stored: touchLazily,
+      checkpoint: (partition) => book.ofPartition(partition)[0],
     });
     this.#checkpoints = new CheckpointWriter({
       context,

@@ -147,12 +147,8 @@ export class Ground {
       this.#configLast = message.lastSequence;
     } else if (message.tag === REGISTRY_TAG) {
       this.#registryLast = message.lastSequence;
+      // The one that happens to be there is no evidence: only a keeper's checkpoint says that it counts.
       this.#registryCreatedNs = message.createdUnixNs;
-      // The one that happens to be there is no evidence by itself; one that was accepted is.
-      const { generation } = this.#commits;
-      if (this.#expectedRegistry !== undefined && this.#expectedRegistry.generation < generation) {
-        this.expectRegistry(message.createdUnixNs, generation);
-      }
     } else {
       return false;
     }

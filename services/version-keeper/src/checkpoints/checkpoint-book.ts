@@ -39,9 +39,12 @@ export class CheckpointBook {
   readonly #places = new Map<string, Place>();
   readonly #configs = new Map<Slot, ConfigCheckpoint>();
   readonly #sequences = new Map<string, number>();
+  readonly #completed: (partition: number) => void;
   #keepsHeads = true;
 
-  constructor(names: Names) {
+  /** `completed` hears of every checkpoint of a partition that became whole. */
+  constructor(names: Names, completed: (partition: number) => void = () => undefined) {
+    this.#completed = completed;
     this.#prefix = names.checkpoint("version", 0, "a", 0).slice(0, -"version.0.a.0".length);
   }
 
@@ -142,6 +145,7 @@ export class CheckpointBook {
     if (isWhole(parts)) {
       place.whole = wholeOf(slot, part);
       place.heads = this.#keepsHeads ? parts : [];
+      this.#completed(partition);
     }
   }
 }

@@ -4,7 +4,13 @@ import { names } from "@ringwall/bus";
 import { type Inputs, InputsSchema, RenderBatchSchema, VersionRecordSchema } from "@ringwall/wire";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_OPTIONS, type KeeperContext } from "../context.ts";
-import { catchUpVersions, epochReason, renderedStart } from "./open-partition.ts";
+import {
+  type CoveredPlace,
+  catchUpVersions,
+  epochReason,
+  renderedStart,
+  strayCheckpoint,
+} from "./open-partition.ts";
 import { PartitionLog } from "./partition-log.ts";
 
 function contextOf(): KeeperContext {
@@ -116,5 +122,47 @@ describe("a partition whose place in RENDERED holds another batch than was taken
     const start = task.next(renderedAt(185, inputsOf(67n)));
 
     expect(start.value).toEqual({ createdUnixNs: 1n, from: 186, needsFull: false });
+  });
+});
+
+/** VERSIONS' record at sequence 10, as a read finds it. */
+function versionAt10(epoch: bigint, inputs: Inputs) {
+  const batch = create(VersionRecordSchema, {
+    record: { case: "batch", value: { epoch, inputs } },
+  });
+  const payload = toBinary(VersionRecordSchema, batch);
+  const record = { subject: names().version(0), sequence: 10, payload, headers: {}, timeUnixMs: 0 };
+  return { kind: "read", tag: "", record } as const;
+}
+
+describe("a partition whose newest checkpoint was written by a keeper with another log", () => {
+  const covered: CoveredPlace = { epoch: 3n, coveredSequence: 10, inputs: inputsOf(67n) };
+
+  it.each([
+    ["nothing", { kind: "read", tag: "", record: undefined } as const],
+    ["other inputs", versionAt10(3n, inputsOf(66n))],
+    ["another epoch", versionAt10(2n, inputsOf(67n))],
+  ])("begins an epoch when the log has %s at its end", (_what, answer) => {
+    const task = strayCheckpoint(contextOf(), 0, logAt185(), () => covered);
+    task.next();
+
+    expect(task.next(answer).value).toContain("up to sequence 10, which the log does not have");
+  });
+
+  it("goes on when the log has what it covers, or a newer one came meanwhile", () => {
+    const fits = strayCheckpoint(contextOf(), 0, logAt185(), () => covered);
+    fits.next();
+    expect(fits.next(versionAt10(3n, inputsOf(67n)))).toEqual({ done: true, value: undefined });
+
+    const places = [covered, { ...covered, coveredSequence: 12 }];
+    const late = strayCheckpoint(contextOf(), 0, logAt185(), () => places.shift());
+    late.next();
+    expect(late.next({ kind: "read", tag: "", record: undefined }).value).toBeUndefined();
+  });
+
+  it("does not look at one of an epoch that is over", () => {
+    const former = { ...covered, epoch: 2n };
+    const task = strayCheckpoint(contextOf(), 0, logAt185(), () => former);
+    expect(task.next()).toEqual({ done: true, value: undefined });
   });
 });

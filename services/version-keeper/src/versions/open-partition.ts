@@ -9,6 +9,7 @@ import {
   type Task,
 } from "@ringwall/actor";
 import { type Inputs, InputsSchema, RenderBatchSchema, VersionRecordSchema } from "@ringwall/wire";
+import type { WholeCheckpoint } from "../checkpoints/checkpoint-book.ts";
 import type { KeeperContext } from "../context.ts";
 import type { PartitionLog } from "./partition-log.ts";
 
@@ -64,6 +65,49 @@ function epochOf(record: StoredRecord | undefined): bigint {
     // The reader counts and logs what can't be read.
     return 0n;
   }
+}
+
+/** The newest checkpoint of a partition, as far as it says where the log stood. */
+export type CoveredPlace = Pick<WholeCheckpoint, "epoch" | "coveredSequence" | "inputs">;
+
+/**
+ * Why the log is not the one that the partition's newest checkpoint was made of; undefined if it is,
+ * or there is none. A keeper that has not noticed yet that the log went back may have written it, and
+ * whoever starts from it would take heads that the log does not have. Throws EffectFailed.
+ */
+export function* strayCheckpoint(
+  context: KeeperContext,
+  partition: number,
+  log: PartitionLog,
+  newest: () => CoveredPlace | undefined,
+): Task<string | undefined> {
+  const checkpoint = newest();
+  // One of an epoch before the present one is of no use to anybody.
+  if (checkpoint === undefined || checkpoint.epoch < log.epoch) {
+    return undefined;
+  }
+  const { epoch, coveredSequence, inputs } = checkpoint;
+  const record = yield* readAt("VERSIONS", coveredSequence);
+  // The newest one's last record is never trimmed; an older one's may have been meanwhile.
+  if (newest() !== checkpoint || checkpoint.epoch < log.epoch) {
+    return undefined;
+  }
+  return record?.subject === context.names.version(partition) && isEndOf(record, epoch, inputs)
+    ? undefined
+    : `a checkpoint covers epoch ${epoch} up to sequence ${coveredSequence}, which the log does not have`;
+}
+
+function isEndOf({ payload }: StoredRecord, epoch: bigint, inputs: Inputs | undefined): boolean {
+  try {
+    const { value } = fromBinary(VersionRecordSchema, payload).record;
+    return value?.epoch === epoch && areSame(value.inputs, inputs);
+  } catch {
+    return false;
+  }
+}
+
+function areSame(a: Inputs | undefined, b: Inputs | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : equals(InputsSchema, a, b);
 }
 
 /** Why the partition needs a new epoch, or undefined if its log goes on. */
@@ -124,11 +168,7 @@ export function* renderedStart(
 function isOfInputs({ payload }: StoredRecord, inputs: Inputs | undefined): boolean {
   try {
     const batch = fromBinary(RenderBatchSchema, payload);
-    return (
-      batch.inputs !== undefined &&
-      inputs !== undefined &&
-      equals(InputsSchema, batch.inputs, inputs)
-    );
+    return batch.inputs !== undefined && areSame(batch.inputs, inputs);
   } catch {
     // No batch of any inputs: it can't be the one that was taken.
     return false;

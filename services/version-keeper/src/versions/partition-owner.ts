@@ -22,7 +22,14 @@ import { highestOf, isBelow } from "../log/inputs.ts";
 import { advancesOf } from "./advance.ts";
 import { BatchParts, type WholeBatch } from "./batch-parts.ts";
 import { ClaimDesk } from "./claim-desk.ts";
-import { catchUpVersions, epochReason, renderedStart, versionSignal } from "./open-partition.ts";
+import {
+  type CoveredPlace,
+  catchUpVersions,
+  epochReason,
+  renderedStart,
+  strayCheckpoint,
+  versionSignal,
+} from "./open-partition.ts";
 import type { PartitionLog } from "./partition-log.ts";
 import { RenderedQueue } from "./rendered-queue.ts";
 import { batchRecords, epochRecords, recordBytes } from "./version-records.ts";
@@ -50,6 +57,8 @@ export interface OwnerPorts {
   readonly hasCommit: (inputs: Inputs) => Task<boolean>;
   /** Hears of every record that this owner stored. */
   readonly stored: (partition: number) => void;
+  /** The newest whole checkpoint of a partition; the same object as long as it is that one. */
+  readonly checkpoint: (partition: number) => CoveredPlace | undefined;
 }
 
 /**
@@ -73,6 +82,8 @@ export class PartitionOwner {
   #askAtMs = 0;
   #askWaitMs = 0;
   #claimedEpochAtMs = Number.NEGATIVE_INFINITY;
+  /** The checkpoint that was held against the log last. */
+  #checked: CoveredPlace | undefined;
 
   constructor(
     context: KeeperContext,
@@ -161,9 +172,11 @@ export class PartitionOwner {
     const context = this.#context;
     const end = yield* catchUpVersions(context, this.#partition, this.#log);
     this.#fence = end.sequence;
+    yield* this.#checkCheckpoint();
     const reason = epochReason(this.#log, end);
     if (reason !== undefined) {
-      yield* this.#beginEpoch(reason, end.epoch);
+      const covered = this.#ports.checkpoint(this.#partition)?.epoch ?? 0n;
+      yield* this.#beginEpoch(reason, highestOf([end.epoch, covered]));
     }
     const start = yield* renderedStart(context, this.#partition, this.#log);
     this.#renderedCreated = start.createdUnixNs;
@@ -172,9 +185,24 @@ export class PartitionOwner {
     this.#queue.open(start.from);
   }
 
+  /** Suspects the log if its newest checkpoint was made of another one. */
+  *#checkCheckpoint(): Task<void> {
+    const newest = () => this.#ports.checkpoint(this.#partition);
+    const checkpoint = newest();
+    const reason = yield* strayCheckpoint(this.#context, this.#partition, this.#log, newest);
+    this.#checked = checkpoint;
+    if (reason !== undefined) {
+      this.#log.suspect(reason);
+    }
+  }
+
   *#serve(): Task<void> {
     const { moment } = this.#context;
     while (!this.#queue.isLost && this.#log.suspicion === undefined) {
+      if (this.#ports.checkpoint(this.#partition) !== this.#checked) {
+        yield* this.#checkCheckpoint();
+        continue;
+      }
       if (this.#claims.waits) {
         yield* this.#settleClaims();
       }

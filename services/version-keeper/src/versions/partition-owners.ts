@@ -56,6 +56,11 @@ export class PartitionOwners {
     }
   }
 
+  /** Lets a partition's owner look around. */
+  wake(partition: number): void {
+    this.#owners[partition]?.wake();
+  }
+
   /** Lets every owner look around. */
   wakeAll(): void {
     for (const owner of this.#owners) {

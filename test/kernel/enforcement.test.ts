@@ -1,4 +1,4 @@
-import { Netlab, runTool } from "@ringwall/cli/lab";
+import { inNetns, Netlab, runTool } from "@ringwall/cli/lab";
 import { eventually } from "@ringwall/testkit";
 import { EnforcementMode, Protocol } from "@ringwall/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -108,6 +108,13 @@ kernelSuite("enforcement", () => {
     await server.enforce(enforced([{ to: "tcp 80", from: ["::/0"] }]));
     expect(await reach(friend, "tcp", 80, 4)).toBe("silent");
     expect(await reach(friend, "tcp", 80, 6)).toBe("open");
+  });
+
+  it("asks no more for what had no answer in time", async () => {
+    await server.enforce(enforced([]));
+    expect(await reach(stranger, "tcp", 80)).toBe("silent");
+    const [ip = "ip", ...args] = inNetns(stranger.host.netns, ["ss", "-Htan", "state", "syn-sent"]);
+    expect(await runTool(ip, args)).toBe("");
   });
 
   it("lets in and counts in simulation what enforced mode would drop", async () => {

@@ -44,12 +44,14 @@ function tryTcp(what: Attempt, timeoutMs: number): Promise<AttemptResult> {
   return new Promise((resolve) => {
     const socket = connect(what);
     const end = (outcome: AttemptResult["outcome"], name = "") => {
-      clearTimeout(timer);
-      // A reset frees the port at once: thousands of attempts do not run out of them.
-      socket.resetAndDestroy();
+      stop();
+      // A reset frees the port at once: thousands of attempts do not run out of them. One that is
+      // not connected would wait for that with its reset, and ask for minutes.
+      if (socket.connecting) socket.destroy();
+      else socket.resetAndDestroy();
       resolve({ outcome, name });
     };
-    const timer = setTimeout(() => end("silent"), timeoutMs);
+    const stop = afterLastLook(timeoutMs, () => end("silent"));
     socket.once("data", (bytes) => end("open", bytes.toString("utf8").trim()));
     socket.once("error", () => end("refused"));
     socket.once("end", () => end("refused"));
@@ -60,13 +62,13 @@ function tryUdp(what: Attempt, timeoutMs: number): Promise<AttemptResult> {
   return new Promise((resolve) => {
     const socket = createSocket(what.address.includes(":") ? "udp6" : "udp4");
     const end = (outcome: AttemptResult["outcome"], name = "") => {
-      clearTimeout(timer);
+      stop();
       socket.removeAllListeners();
       socket.on("error", () => undefined);
       socket.close();
       resolve({ outcome, name });
     };
-    const timer = setTimeout(() => end("silent"), timeoutMs);
+    const stop = afterLastLook(timeoutMs, () => end("silent"));
     socket.once("message", (bytes) => end("open", bytes.toString("utf8").trim()));
     socket.once("error", () => end("refused"));
     const { source } = what;
@@ -78,6 +80,18 @@ function tryUdp(what: Attempt, timeoutMs: number): Promise<AttemptResult> {
       });
     });
   });
+}
+
+/** Calls later, once what has arrived by then is read; gives what calls it off. */
+function afterLastLook(timeoutMs: number, then: () => void): () => void {
+  let immediate: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    immediate = setImmediate(then);
+  }, timeoutMs);
+  return () => {
+    clearTimeout(timer);
+    clearImmediate(immediate);
+  };
 }
 
 function ping(what: Attempt, timeoutMs: number): Promise<AttemptResult> {

@@ -5,6 +5,9 @@ import { createInterface } from "node:readline";
 import { attempt, openTcp } from "./peer-attempts.ts";
 import type { Attempt, AttemptResult, PeerAnswer, PeerPort, PeerRequest } from "./peer-messages.ts";
 
+/** Beginning a process takes this one's time, in which it answers nobody. */
+const PINGS_AT_ONCE = 8;
+
 const name = process.argv[2] ?? "peer";
 const held = new Map<string, Socket>();
 
@@ -24,12 +27,7 @@ async function perform(request: PeerRequest): Promise<PeerAnswer> {
       await Promise.all(request.ports.map(serve));
       return { kind: "done" };
     case "try":
-      return {
-        kind: "results",
-        results: await mapWidth(request.attempts, request.width, (each) =>
-          attempt(each, request.timeoutMs),
-        ),
-      };
+      return { kind: "results", results: await tryAll(request) };
     case "spread": {
       const attempts = new Array<Attempt>(request.count).fill(request.attempt);
       const results = await mapWidth(attempts, request.width, (each) =>
@@ -50,6 +48,22 @@ async function perform(request: PeerRequest): Promise<PeerAnswer> {
     default:
       return request satisfies never;
   }
+}
+
+/** Tries each; gives the outcomes in their order. */
+async function tryAll(request: PeerRequest & { kind: "try" }): Promise<readonly AttemptResult[]> {
+  const { attempts, timeoutMs, width } = request;
+  const results: AttemptResult[] = [];
+  const tryThem = (indices: readonly number[], lanes: number) =>
+    mapWidth(indices, lanes, async (index) => {
+      const each = attempts[index];
+      if (each !== undefined) results[index] = await attempt(each, timeoutMs);
+    });
+  const [pings, others] = [true, false].map((isPing) =>
+    [...attempts.keys()].filter((index) => (attempts[index]?.protocol === "icmp") === isPing),
+  );
+  await Promise.all([tryThem(pings ?? [], PINGS_AT_ONCE), tryThem(others ?? [], width)]);
+  return results;
 }
 
 async function serve({ protocol, port }: PeerPort): Promise<void> {

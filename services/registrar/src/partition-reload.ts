@@ -1,7 +1,9 @@
+import { equals } from "@bufbuild/protobuf";
 import type { StoredRecord } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
-import type { PartitionOwner } from "@ringwall/wire";
+import { type PartitionOwner, type WorkloadRecord, WorkloadRecordSchema } from "@ringwall/wire";
 import type { Current } from "./operation.ts";
+import type { Registry } from "./registry.ts";
 import { registryKey } from "./registry-key.ts";
 import { isRemoval, readOwner, readRecord } from "./stored-workload.ts";
 
@@ -40,6 +42,28 @@ export class PartitionReload {
     return this.#seen.has(id);
   }
 
+  /**
+   * What of the fold can't be of the log that was read here, once a write at `sequence` was fenced by
+   * its last record: nothing can have come in between. Undefined if all fits.
+   */
+  contradiction(registry: Registry, partition: number, sequence: number): string | undefined {
+    const isOlder = (place: number) => place <= Math.min(registry.revision, sequence);
+    for (const [id, { record, sequence: place }] of this.#found) {
+      const folded = registry.get(id);
+      const isNewer = (folded?.sequence ?? 0) > sequence;
+      if (isOlder(place) && !isNewer && !isSame(folded?.record, record)) {
+        return `${id} is another in the log, at ${place}, than it was read`;
+      }
+    }
+    for (const id of registry.idsOf(partition)) {
+      const place = registry.get(id)?.sequence ?? 0;
+      if (place > this.#last && place <= sequence) {
+        return `${id} was read at ${place}, the partition ends at ${this.#last}`;
+      }
+    }
+    return undefined;
+  }
+
   take(stored: StoredRecord): void {
     this.#last = Math.max(this.#last, stored.sequence);
     const key = registryKey(this.#names, stored.subject);
@@ -55,4 +79,8 @@ export class PartitionReload {
       this.#found.set(key.id, { record, sequence: stored.sequence });
     }
   }
+}
+
+function isSame(a: WorkloadRecord | undefined, b: WorkloadRecord | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : equals(WorkloadRecordSchema, a, b);
 }

@@ -131,6 +131,27 @@ describe("the writer of a partition", () => {
     expect(one.labels()).toEqual({ [B]: "1" });
   });
 
+  it("does not serve from a fold of a log that went back and was written by another", () => {
+    const one = instance();
+    one.settle();
+    one.report(A, "0");
+    one.settle();
+    const restore = one.stream.backUp();
+    one.report(A, "1");
+    one.settle();
+    restore();
+    const two = instance(one.stream, "two");
+    two.settle();
+    two.report(C, "1");
+    two.settle();
+    one.report(B, "1");
+    one.settle();
+    expect(one.contradictions).toEqual([expect.stringContaining(A)]);
+    expect(one.settled.at(-1)).toMatchObject({ kind: "refused", code: "unavailable" });
+    one.report(A, "1");
+    expect(one.settled.at(-1)).toMatchObject({ kind: "refused", code: "unavailable" });
+  });
+
   it("refuses what it has and tries again when the bus can't store", () => {
     const one = instance();
     one.settle();

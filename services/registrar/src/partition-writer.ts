@@ -21,7 +21,8 @@ const RETRY_MS = 1_000;
 /**
  * What the writer is doing:
  * - `released`: the partition is somebody else's;
- * - `claiming`: the owner key is being written; its success proves that the fold is current;
+ * - `claiming`: the owner key is being written; its success proves that the fold is current, or that it
+ *   is of another life of the log;
  * - `reloading`: the fence was lost or an answer was; the partition is read anew;
  * - `waiting`: the bus could not store; a timer goes on with reloading;
  * - `idle`: nothing is in flight;
@@ -31,7 +32,13 @@ type State =
   | { readonly kind: "released" | "waiting" | "idle" }
   | { readonly kind: "reloading"; readonly reload: PartitionReload }
   | {
-      readonly kind: "claiming" | "writing";
+      readonly kind: "claiming";
+      readonly tag: string;
+      /** What the partition held, if it was read anew before. */
+      readonly reload?: PartitionReload;
+    }
+  | {
+      readonly kind: "writing";
       readonly tag: string;
       /** Absent while the owner key is written. */
       readonly written?: WrittenWorkload;
@@ -126,6 +133,11 @@ export class PartitionWriter {
     this.#fence = Math.max(this.#fence, sequence);
     this.#state = { kind: "idle" };
     if (state.kind === "claiming") {
+      const detail = state.reload?.contradiction(this.#host.registry, this.#partition, sequence);
+      if (detail !== undefined) {
+        this.#host.contradicted(detail);
+        return;
+      }
       this.#host.serving(this.#partition, true);
     } else if (state.written !== undefined) {
       this.#stored(state.written, sequence);
@@ -172,7 +184,7 @@ export class PartitionWriter {
     const { reload } = this.#state;
     this.#host.out.push({ kind: "unfollow", reader });
     this.#adopt(reload, sequence);
-    this.#claim();
+    this.#claim(reload);
   }
 
   /** The partition's own reader could not go on. */
@@ -193,7 +205,7 @@ export class PartitionWriter {
   pump(): void {
     for (let judged = 0; this.#state.kind === "idle"; judged += 1) {
       if (this.#ownerKey.due) {
-        this.#writeOwner("writing");
+        this.#state = { kind: "writing", tag: this.#writeOwner() };
         return;
       }
       if (judged === JUDGED_PER_STEP) {
@@ -263,35 +275,32 @@ export class PartitionWriter {
 
   #writeWorkload(written: WrittenWorkload): void {
     const { id, record, traced } = written;
-    this.#append("writing", written, {
+    const tag = this.#append({
       subject: this.#host.names.registryWorkload(this.#partition, id),
       payload: record === undefined ? new Uint8Array() : toBinary(WorkloadRecordSchema, record),
       headers: record === undefined ? REMOVAL_HEADERS : RECORD_HEADERS,
       ...(traced === undefined ? {} : { trace: traced.trace }),
     });
+    this.#state = { kind: "writing", tag, written };
   }
 
-  #claim(): void {
+  #claim(reload?: PartitionReload): void {
     this.#ownerKey.adopt(this.#host.registry.owner(this.#partition));
-    this.#writeOwner("claiming");
+    const tag = this.#writeOwner();
+    this.#state = { kind: "claiming", tag, ...(reload === undefined ? {} : { reload }) };
   }
 
-  #writeOwner(kind: "claiming" | "writing"): void {
-    this.#append(kind, undefined, {
+  #writeOwner(): string {
+    return this.#append({
       subject: this.#host.names.registryOwner(this.#partition),
       payload: this.#ownerKey.write(this.#host.moment().wallMs),
       headers: OWNER_HEADERS,
     });
   }
 
-  #append(
-    kind: "claiming" | "writing",
-    written: WrittenWorkload | undefined,
-    parts: Pick<AppendEffect, "subject" | "payload" | "headers" | "trace">,
-  ): void {
+  #append(parts: Pick<AppendEffect, "subject" | "payload" | "headers" | "trace">): string {
     this.#round += 1;
     const tag = `write.${this.#partition}.${this.#round}`;
-    this.#state = { kind, tag, ...(written === undefined ? {} : { written }) };
     this.#host.out.fork({
       kind: "append",
       tag,
@@ -303,6 +312,7 @@ export class PartitionWriter {
       write: this.#host.writeId(),
       ...parts,
     });
+    return tag;
   }
 
   #stored({ id, record, jobs, results, traced }: WrittenWorkload, sequence: number): void {

@@ -87,6 +87,7 @@ export class Registrar implements Reducer {
           this.#changed(change);
         }
       },
+      contradicted: (detail: string) => this.#contradicted(detail),
     };
     this.#writers = Array.from(
       { length: PARTITIONS },
@@ -234,6 +235,11 @@ export class Registrar implements Reducer {
     for (const change of this.#registry.endSweep(sequence)) {
       this.#changed(change);
     }
+    const { contradiction } = this.#registry;
+    if (contradiction !== undefined) {
+      this.#contradicted(contradiction);
+      return;
+    }
     this.#reads.advanced();
     if (this.#fold === "current") {
       return;
@@ -245,6 +251,13 @@ export class Registrar implements Reducer {
     for (const slot of this.#slots.owned) {
       this.#gain(slot);
     }
+  }
+
+  /** What was folded is not what the stream has: as if its reader had noticed. */
+  #contradicted(detail: string): void {
+    const reader = `registry.${this.#reader}`;
+    this.#out.push({ kind: "unfollow", reader });
+    this.#readerLost(reader, detail);
   }
 
   #readerLost(reader: string, detail: string): void {

@@ -92,6 +92,22 @@ describe("the fold of REGISTRY", () => {
     expect(fold.indexes.ids.all()).toEqual(["a", "c"]);
   });
 
+  it.each([
+    ["holds an older value of a key", [storedRecord(NAMES, 5, { id: "a" })]],
+    ["ends before a key that it does not hold", []],
+  ])("knows that a stream is not the one that was read when it %s", (_what, records) => {
+    const fold = registry();
+    fold.apply(storedRecord(NAMES, 9, { id: "a" }));
+    fold.beginSweep(0);
+    for (const record of records) {
+      fold.apply(record);
+    }
+    fold.endSweep(6);
+    expect(fold.contradiction).toContain("a was at 9");
+    fold.reset();
+    expect(fold.contradiction).toBeUndefined();
+  });
+
   it("answers resumes only from where no removal can have been missed", () => {
     const fold = registry();
     fold.beginSweep(10 * DAY_MS);

@@ -51,6 +51,7 @@ export class Registry {
   #life = 0;
   #revision = 0;
   #sweep: Sweep | undefined;
+  #contradiction: string | undefined;
 
   constructor(names: Names) {
     this.#names = names;
@@ -64,6 +65,11 @@ export class Registry {
   /** Counts the lives of the stream that it has seen; revisions of different lives do not compare. */
   get life(): number {
     return this.#life;
+  }
+
+  /** Why what was folded before a reading of the whole stream is not of that stream; undefined if it is. */
+  get contradiction(): string | undefined {
+    return this.#contradiction;
   }
 
   get size(): number {
@@ -136,9 +142,12 @@ export class Registry {
     }
     this.indexes.log.raiseFloor(sweep.floor(sequence));
     this.indexes.former.raiseFloor(sequence);
-    const gone = [...this.#workloads.values()].filter(
-      (each) => each.sequence <= sequence && !sweep.seen.has(each.record.id),
-    );
+    const unseen = [...this.#workloads.values()].filter(({ record }) => !sweep.seen.has(record.id));
+    const [stray] = unseen.filter((each) => each.sequence > sequence);
+    if (stray !== undefined) {
+      this.#contradiction ??= `${stray.record.id} was at ${stray.sequence}, the stream ends at ${sequence}`;
+    }
+    const gone = unseen.filter((each) => each.sequence <= sequence);
     return gone.flatMap((each) => this.drop(each.record.id) ?? []);
   }
 
@@ -161,11 +170,16 @@ export class Registry {
     this.#life += 1;
     this.#revision = 0;
     this.#sweep = undefined;
+    this.#contradiction = undefined;
   }
 
   #applyWorkload(id: string, partition: number, stored: StoredRecord): RegistryChange | undefined {
     const before = this.#workloads.get(id);
     if (before !== undefined && before.sequence >= stored.sequence) {
+      // A reading of the whole stream gives each key's last value: nothing newer can be known.
+      if (this.#sweep !== undefined && before.sequence > stored.sequence) {
+        this.#contradiction ??= `${id} was at ${before.sequence}, it is at ${stored.sequence}`;
+      }
       return undefined;
     }
     if (isRemoval(stored)) {

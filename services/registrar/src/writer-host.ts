@@ -21,4 +21,6 @@ export interface WriterHost {
   readonly serving: (partition: number, serving: boolean) => void;
   /** Told when a workload turns out to be gone although its removal was never read. */
   readonly vanished: (id: string) => void;
+  /** Told when the fold turns out to be of another life of the stream; ends owning everything. */
+  readonly contradicted: (detail: string) => void;
 }

@@ -10,6 +10,8 @@ export class Commits {
   readonly #overruled = new Set<string>();
   #generation = 0n;
   #environment = "";
+  /** Id of the head commit; empty before the first one. */
+  #head = "";
   #lastSequence = 0;
 
   /** Present generation; 0 before the first commit. */
@@ -43,7 +45,12 @@ export class Commits {
     }
     if (content.case === "commit") {
       const commit = content.value;
-      this.#ids.set(record.sequence, toHex(commit.id));
+      if (toHex(commit.parent) !== this.#head) {
+        // It lost its race: nobody counts it.
+        return true;
+      }
+      this.#head = toHex(commit.id);
+      this.#ids.set(record.sequence, this.#head);
       this.#times.set(record.sequence, record.timeUnixMs);
       this.#generation = commit.generation > 0n ? commit.generation : this.#generation;
       this.#environment = commit.environment === "" ? this.#environment : commit.environment;
@@ -63,6 +70,7 @@ export class Commits {
     this.#overruled.clear();
     this.#generation = 0n;
     this.#environment = "";
+    this.#head = "";
     this.#lastSequence = 0;
   }
 

@@ -55,9 +55,10 @@ export function body(...peers: string[]): Canonical<WorkloadPolicy> {
 
 /** A commit; the first one names generation and environment. */
 export function commit(prefix: string, sequence: number, environment = "prod"): Entry {
-  const first = sequence === 1 ? { generation: GENERATION, environment } : {};
+  const place =
+    sequence === 1 ? { generation: GENERATION, environment } : { parent: commitId(sequence - 1) };
   const record = create(ConfigRecordSchema, {
-    record: { case: "commit", value: { id: commitId(sequence), ...first } },
+    record: { case: "commit", value: { id: commitId(sequence), ...place } },
   });
   return {
     stream: "CONFIG",

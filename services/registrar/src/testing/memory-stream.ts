@@ -41,6 +41,19 @@ export class MemoryStream {
     return this.#sequence;
   }
 
+  /** Remembers what it holds; gives what puts that back. */
+  backUp(): () => void {
+    const last = new Map(this.#last);
+    const sequence = this.#sequence;
+    return () => {
+      this.#last.clear();
+      for (const [subject, record] of last) {
+        this.#last.set(subject, record);
+      }
+      this.#sequence = sequence;
+    };
+  }
+
   /** Drops the message of a subject, as the end of a marker's time does. */
   expire(subject: string): void {
     this.#last.delete(subject);

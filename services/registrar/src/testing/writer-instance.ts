@@ -24,6 +24,7 @@ export class WriterInstance {
   readonly writer: PartitionWriter;
   readonly settled: Settlement[] = [];
   readonly pending: Effect[] = [];
+  readonly contradictions: string[] = [];
   serving = false;
   nowMs = 0;
   #read = 0;
@@ -49,6 +50,10 @@ export class WriterInstance {
         },
         vanished: (id) => {
           this.registry.drop(id);
+        },
+        contradicted: (detail) => {
+          this.contradictions.push(detail);
+          this.writer.lose();
         },
       },
       7,

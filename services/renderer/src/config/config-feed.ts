@@ -77,10 +77,11 @@ export class ConfigFeed {
     switch (record?.record.case) {
       case "commit": {
         const commit = record.record.value;
-        const change = yield* this.#changeOf(sequence, commit);
-        const problem = this.fold.commit(sequence, commit, change);
-        if (problem !== undefined) {
-          yield* this.#stuck(problem);
+        if (this.fold.isNext(commit)) {
+          this.fold.commit(sequence, commit, yield* this.#changeOf(sequence, commit));
+        } else {
+          const words = "a commit that does not follow the head does not count";
+          this.#context.outbox.log("error", words, { sequence });
         }
         return;
       }

@@ -57,12 +57,13 @@ export class ConfigFold {
     return this.#ids.get(sequence) === id || this.#overruled.has(`${sequence}:${id}`);
   }
 
-  /** Folds a commit; returns why it can't be. */
-  commit(sequence: number, commit: ConfigCommit, change: ConfigChange): string | undefined {
-    const parent = toHex(commit.parent);
-    if (parent !== (this.#head?.id ?? "")) {
-      return `CONFIG record ${sequence} follows commit "${parent}", the head is "${this.#head?.id ?? ""}"`;
-    }
+  /** True if a commit follows the head. One that does not counts for nothing: it lost its race. */
+  isNext({ parent }: ConfigCommit): boolean {
+    return toHex(parent) === (this.#head?.id ?? "");
+  }
+
+  /** Folds a commit that follows the head. */
+  commit(sequence: number, commit: ConfigCommit, change: ConfigChange): void {
     if (this.#head === undefined) {
       this.#environment = commit.environment;
     }
@@ -77,7 +78,6 @@ export class ConfigFold {
     const id = toHex(commit.id);
     this.#ids.set(sequence, id);
     this.#head = { id, sequence };
-    return undefined;
   }
 
   /** Folds an operator's acceptance of the present state. */

@@ -177,6 +177,10 @@ export class PartitionWriter {
     if (position.inputs !== undefined && isBelow(inputs, position.inputs)) {
       return false;
     }
+    // What goes out enforced names a registry that has its mark: one that lost it is not that one.
+    if (inputs.registryRevision < BigInt(registry.markedAt(this.#partition))) {
+      return false;
+    }
     const full = position.emitted === undefined || this.#wantFull;
     // A full batch would say that a workload whose record can't be read is gone.
     const blocked = full && registry.unreadableIn(this.#partition).length > 0;

@@ -20,6 +20,8 @@ export class RegistryFeed {
   readonly #workloads = new Map<string, WorkloadSpec>();
   /** Workloads whose present value can't be read, by partition. */
   readonly #unreadable = new Map<number, Set<string>>();
+  /** Sequence of the newest record of each partition that brought a mark. */
+  readonly #markedAt = new Map<number, number>();
   #revision = 0;
   #last = { sequence: 0, timeUnixMs: 0 };
 
@@ -55,6 +57,11 @@ export class RegistryFeed {
     return [...(this.#unreadable.get(partition) ?? [])];
   }
 
+  /** REGISTRY sequence at which a workload of the partition was marked as enforced last; 0: never. */
+  markedAt(partition: number): number {
+    return this.#markedAt.get(partition) ?? 0;
+  }
+
   take(record: StoredRecord): RegistryChange {
     this.reached(record.sequence);
     this.#last = { sequence: record.sequence, timeUnixMs: record.timeUnixMs };
@@ -78,6 +85,9 @@ export class RegistryFeed {
       return { kind: "unreadable", id };
     }
     const spec = workloadSpec(workload);
+    if (spec.enforced && this.#workloads.get(id)?.enforced !== true) {
+      this.#markedAt.set(partitionOf(id), record.sequence);
+    }
     this.#workloads.set(id, spec);
     return { kind: "change", id, change: { kind: "workload", workload: spec } };
   }

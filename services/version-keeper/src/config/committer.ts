@@ -142,7 +142,7 @@ export class Committer {
   }
 
   *#store(commit: ConfigCommit, base: Base, admitted: Configuration, origin: Origin): Task<Inputs> {
-    const { context } = this.#parts;
+    const { context, reader } = this.#parts;
     const own = sampledTrace(origin.trace, context.traceRatio, context.moment().random);
     const record = create(ConfigRecordSchema, { record: { case: "commit", value: commit } });
     const sequence = yield* append({
@@ -153,6 +153,12 @@ export class Committer {
       fence: { sequence: base.sequence, write: context.nextWrite() },
       ...(own === undefined ? {} : { trace: own }),
     });
+    // The fence fits by chance in a log that went back and grew again; what counts is what is read.
+    yield* reader.reach(sequence);
+    if (reader.log.bySequence(sequence)?.id !== toHex(commit.id)) {
+      const detail = `CONFIG went back: its record ${sequence} does not follow the head`;
+      throw new EffectFailed("append", "fence-lost", detail);
+    }
     this.#parts.admitted(toHex(commit.treeSha256), admitted);
     if (own !== undefined) {
       this.#span(commit, sequence, origin, own);

@@ -7,13 +7,18 @@ import { commitId } from "./commit-codec.ts";
 import { ConfigLog } from "./config-log.ts";
 
 describe("ConfigLog", () => {
-  it("stops at a record that does not follow from those before it", () => {
+  it("does not count a commit that does not follow the head, and goes on behind it", () => {
     const config = configWith(2);
+    const head = config.head?.id;
     const stray = create(ConfigCommitSchema, { author: "b" });
     stray.id = commitId(stray);
     takeRecord(config, 3, { case: "commit", value: stray });
-    expect(config.problem).toMatch(/record 3 follows commit ""/);
-    expect(config.lastSequence).toBe(2);
+    expect(config.problem).toBeUndefined();
+    expect(config.head?.id).toBe(head);
+    expect(config.strays).toBe(1);
+    expect(config.lastSequence).toBe(3);
+    accept(config, 4, { generation: 2_000n });
+    expect(config.generation).toBe(2_000n);
   });
 
   it("stops at a damaged record", () => {

@@ -47,6 +47,7 @@ export class ConfigLog {
   #generation = 0n;
   #environment = "";
   #lastSequence = 0;
+  #strays = 0;
   #waiting: { readonly commit: ConfigCommit; readonly sequence: number } | undefined;
   #problem: string | undefined;
 
@@ -95,6 +96,14 @@ export class ConfigLog {
   /** True if an accepted state overrules the commit, named as `<sequence>:<id>`. */
   isOverruled(name: string): boolean {
     return this.#overruled.has(name);
+  }
+
+  /**
+   * Commits that do not follow the head. They count for nothing: a write that is tried again fits by its
+   * sequence in a log that went back and grew again, and so it lost against the commit that is there.
+   */
+  get strays(): number {
+    return this.#strays;
   }
 
   /** Takes the next record of the stream. */
@@ -146,7 +155,8 @@ export class ConfigLog {
     if (id !== toHex(commitId(commit))) {
       this.#problem = `CONFIG record ${sequence} is damaged: its bytes do not give its id ${id}`;
     } else if (parent !== head) {
-      this.#problem = `CONFIG record ${sequence} follows commit "${parent}", the head is "${head}"`;
+      this.#strays += 1;
+      this.#lastSequence = sequence;
     } else if (commit.changesBlob.length > 0) {
       this.#waiting = { commit, sequence };
     } else {

@@ -79,7 +79,13 @@ export class ConfigReader {
 
   /** Takes a record of the stream. */
   take(record: StoredRecord): void {
+    const { strays } = this.#log;
     this.#log.take(record);
+    if (this.#log.strays > strays) {
+      count(this.#context, "ringwall_config_strays_total");
+      const fields = { sequence: record.sequence };
+      log(this.#context, "error", "a commit that does not follow the head does not count", fields);
+    }
     this.#moved();
   }
 
@@ -102,10 +108,15 @@ export class ConfigReader {
       const message = `CONFIG ends at ${wanted}, this instance has read ${before}`;
       throw new ApiFailure("unavailable", message);
     }
-    while (this.#log.lastSequence < wanted) {
+    yield* this.reach(wanted);
+  }
+
+  /** Waits until the fold has a record; throws ApiFailure `unavailable` when it does not come up in time. */
+  *reach(sequence: number): Task<void> {
+    while (this.#log.lastSequence < sequence) {
       if (!(yield* signalled(CONFIG_SIGNAL, this.#context.options.catchUpMs))) {
         const detail = this.problem ?? "the reader lags";
-        const message = `CONFIG is read up to ${this.#log.lastSequence} of ${wanted}: ${detail}`;
+        const message = `CONFIG is read up to ${this.#log.lastSequence} of ${sequence}: ${detail}`;
         throw new ApiFailure("unavailable", message);
       }
     }

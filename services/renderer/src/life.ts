@@ -200,7 +200,9 @@ export class Life {
     switch (result.kind) {
       case "change":
         this.#source.apply([result.change]);
-        this.#review(result.id);
+        if (this.#review(result.id, partitionOf(result.id))) {
+          this.#writers[partitionOf(result.id)]?.look();
+        }
         this.#traced(record);
         this.#changed(moment().monotonicMs, false);
         break;
@@ -240,12 +242,10 @@ export class Life {
     tasks.signal(WAKE);
   }
 
-  /** Holds a workload's head against its record, and lets its writer know what is marked now. */
-  #review(id: string, partition = partitionOf(id)): void {
+  /** Holds a workload's head against its record; true if another mark is wanted now, or one less. */
+  #review(id: string, partition: number): boolean {
     const head = this.#heads.of(partition).get(id);
-    if (this.#marks.review(id, partition, head, this.#registry.get(id))) {
-      this.#writers[partition]?.look();
-    }
+    return this.#marks.review(id, partition, head, this.#registry.get(id));
   }
 
   #follows(): (Effect & { kind: "follow" })[] {
@@ -330,6 +330,7 @@ export class Life {
       yield* slice();
       changes = this.#source.work();
     }
+    // Writers look only when they know both what changed and what has to be marked before it.
     const touched = this.#heads.take(changes, inputs);
     let changed = 0;
     for (const [partition, ids] of touched) {

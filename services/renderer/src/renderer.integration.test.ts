@@ -206,6 +206,8 @@ describe("renderer", () => {
     const batches = await batchesOf("db", (each) => lastBody(each, "db") !== weak);
     expect(asked[0]).toEqual({ ids: ["db"], enforced: true });
     expect((await policyOf(lastBody(batches, "db"))).mode).toBe(EnforcementMode.ENFORCED);
+    const marked = BigInt(await plane.lastSequence("REGISTRY"));
+    expect(batches.at(-1)?.batch.inputs?.registryRevision).toBe(marked);
 
     await plane.commit({ [MODE]: undefined });
     await eventually(

@@ -2,11 +2,13 @@
 import { createSocket } from "node:dgram";
 import { createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { attempt, openTcp } from "./peer-attempts.ts";
 import type { Attempt, AttemptResult, PeerAnswer, PeerPort, PeerRequest } from "./peer-messages.ts";
 
-/** Beginning a process takes this one's time, in which it answers nobody. */
-const PINGS_AT_ONCE = 8;
+const PINGS_AT_ONCE = 16;
+/** Beginning a process stops this one, which answers nobody meanwhile: the next one waits. */
+const BETWEEN_PINGS_MS = 25;
 
 const name = process.argv[2] ?? "peer";
 const held = new Map<string, Socket>();
@@ -54,9 +56,15 @@ async function perform(request: PeerRequest): Promise<PeerAnswer> {
 async function tryAll(request: PeerRequest & { kind: "try" }): Promise<readonly AttemptResult[]> {
   const { attempts, timeoutMs, width } = request;
   const results: AttemptResult[] = [];
+  let pause = Promise.resolve();
   const tryThem = (indices: readonly number[], lanes: number) =>
     mapWidth(indices, lanes, async (index) => {
       const each = attempts[index];
+      if (each?.protocol === "icmp") {
+        const turn = pause;
+        pause = turn.then(() => sleep(BETWEEN_PINGS_MS));
+        await turn;
+      }
       if (each !== undefined) results[index] = await attempt(each, timeoutMs);
     });
   const [pings, others] = [true, false].map((isPing) =>

@@ -49,7 +49,8 @@ export class RefusalChecks {
       return down;
     }
     const words = `${gateway} sends ${short(digest)} to ${down.workloadId}, which refused it`;
-    if (body.case === "delta") {
+    // A session that a Hello from before the refusal has opened may send it in any form.
+    if (body.case === "delta" && refusal.allowed === 1) {
       throw new Violation("I7", `${words}, as a delta`);
     }
     refusal.sent += 1;

@@ -21,6 +21,7 @@ export interface Cell extends Target {
 const PROTOCOLS = { tcp: Protocol.TCP, udp: Protocol.UDP, icmp: Protocol.ICMP } as const;
 /** Callers that try at the same time. */
 const CALLERS_AT_ONCE = 6;
+const MOST_ROUNDS = 6;
 
 /** Every pair of different workloads, family that both have, and target of the called one. */
 export function cellsOf(
@@ -56,7 +57,10 @@ export function isDeclared(
   return explainConnection(configuration, workloads, source, to, port, target).allowed;
 }
 
-/** Tries every connection; a silent one is tried again, so that a busy machine is not taken for a rule. */
+/**
+ * Tries every connection. Silent ones are tried again, for longer, until a round opens none of them: a
+ * busy machine is not taken for a rule.
+ */
 export async function observe(
   peers: ReadonlyMap<string, Peer>,
   cells: readonly Cell[],
@@ -68,12 +72,15 @@ export async function observe(
     for (let caller = callers.shift(); caller !== undefined; caller = callers.shift()) {
       const peer = peers.get(caller);
       let left = cells.filter(({ from }) => from === caller);
-      for (let round = 0; round < 2 && left.length > 0; round += 1) {
+      let opened = left.length;
+      for (let round = 0; round < 2 || (opened > 0 && round < MOST_ROUNDS); round += 1) {
         const results = (await peer?.tryAll(left, timeoutMs * (round + 1))) ?? [];
         for (const [index, cell] of left.entries()) {
           outcomes.set(cell, results[index]?.outcome ?? "silent");
         }
-        left = left.filter((cell) => outcomes.get(cell) === "silent");
+        const silent = left.filter((cell) => outcomes.get(cell) === "silent");
+        opened = left.length - silent.length;
+        left = silent;
       }
     }
   };

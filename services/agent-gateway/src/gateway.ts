@@ -141,6 +141,8 @@ export class Gateway implements ServiceReducer {
       case "stream-info":
         if (this.#parts.loader.answer(message)) {
           this.#logs.nameAll(this.#moment);
+        } else if (this.#parts.loader.isReplaced(message)) {
+          this.#logs.replaced(this.#moment);
         } else if (this.#parts.ground.answer(message)) {
           this.#line.addBlocked();
         }

@@ -186,6 +186,20 @@ describe("a gateway whose log is lost while it runs", () => {
     expect(bench.push()).toMatchObject({ epoch: 2n, headVersion: 1n });
   });
 
+  it("reads VERSIONS again that came back while it was being read", () => {
+    const bench = Bench.ready();
+    for (const entry of stored("rw", A)) bench.feed(entry);
+    bench.feed(advance("rw", "web-1", undefined, { version: 1, policy: A }));
+    bench.effects = [];
+    const info = { firstSequence: 1, lastSequence: 9 };
+    bench.step({ kind: "stream-info", tag: "loader:confirm", createdUnixNs: 7n, ...info });
+    expect(bench.all("unfollow")).toEqual([]);
+    bench.step({ kind: "stream-info", tag: "loader:confirm", createdUnixNs: 8n, ...info });
+    expect(bench.all("unfollow").map(({ reader }) => reader)).toEqual(["versions"]);
+    bench.step({ kind: "timer", id: "loader:versions" });
+    expect(bench.all("follow").map(({ reader }) => reader)).toContain("checkpoints");
+  });
+
   it("refuses to serve a control plane of another environment", () => {
     const bench = new Bench();
     bench.step({ kind: "start" });

@@ -25,6 +25,8 @@ const NEEDED: readonly ReaderName[] = ["config", "registry", "status", "versions
 const READ_ALWAYS = ["config", "registry", "status", "content", "checkpoints-config"] as const;
 
 const INFO_TAG = "loader:VERSIONS";
+/** Asks once VERSIONS is read whether it is still the one that the checkpoints were held against. */
+const CONFIRM_TAG = "loader:confirm";
 const RETRY_TIMER = "loader:";
 const RETRY_MS = 500;
 
@@ -81,6 +83,8 @@ export class Loader {
     if (reader === "checkpoints") {
       this.#parts.out.fork({ kind: "unfollow", reader });
       this.#restore();
+    } else if (reader === "versions") {
+      this.#confirm();
     }
   }
 
@@ -121,6 +125,9 @@ export class Loader {
       case "checkpoints-watch":
         this.#follow(reader);
         break;
+      case "confirm":
+        this.#confirm();
+        break;
       default:
         this.#loadVersions();
     }
@@ -137,8 +144,19 @@ export class Loader {
     return true;
   }
 
+  /** True if the answer says that VERSIONS became another one between the first answer and its reading. */
+  isReplaced({ tag, createdUnixNs }: Extract<Message, { kind: "stream-info" }>): boolean {
+    return (
+      tag === CONFIRM_TAG && this.#caughtUp.has("versions") && createdUnixNs !== this.#createdNs
+    );
+  }
+
   /** Takes a failure; false if it is not one of the loader's. */
   failed(tag: string): boolean {
+    if (tag === CONFIRM_TAG) {
+      this.#parts.out.add({ kind: "timer", id: CONFIRM_TAG, delayMs: RETRY_MS });
+      return true;
+    }
     if (tag !== INFO_TAG && !isReader(tag)) {
       return false;
     }
@@ -197,6 +215,10 @@ export class Loader {
       default:
         reader satisfies never;
     }
+  }
+
+  #confirm(): void {
+    this.#parts.out.fork({ kind: "stream-info", tag: CONFIRM_TAG, stream: "VERSIONS" });
   }
 
   #loadVersions(): void {

@@ -192,6 +192,12 @@ export class LogIntake {
     }
   }
 
+  /** What was read of VERSIONS was held against another one: it is read again. */
+  replaced(moment: Moment): void {
+    this.#parts.loader.readWhole();
+    this.lost("versions", "it was replaced while it was read", moment);
+  }
+
   #readWhole(epoch: bigint, moment: Moment): void {
     this.#lookedMs = moment.monotonicMs;
     this.#parts.loader.readWhole();

@@ -15,6 +15,7 @@ export { BusError, type BusErrorCode } from "./errors.ts";
 export { DEFAULT_PREFIX, type Names, names, PARTITIONS } from "./names.ts";
 export { type OwnOption, optionsHelp, type ServiceOptions, serviceOptions } from "./options.ts";
 export { partitionOf } from "./partition.ts";
+export { type NamedPlace, RegistryClaims } from "./registry-claims.ts";
 export { runService, type ServiceMain } from "./run-service.ts";
 export {
   type RunningService,

@@ -11,6 +11,8 @@ export interface Names {
   /** Key of a workload in REGISTRY as the subject of its bucket's stream. */
   readonly registryWorkload: (partition: number, workload: string) => string;
   readonly registryOwner: (partition: number) => string;
+  /** Filter over the OWNER keys of all partitions. */
+  readonly registryOwners: string;
   /** Filter over all keys of a partition: what the partition's fence counts. */
   readonly registryPartition: (partition: number) => string;
   readonly registryAll: string;
@@ -61,6 +63,7 @@ export function names(prefix: string = DEFAULT_PREFIX): Names {
     blob: (sha256Hex, index) => `${prefix}.blob.${sha256Hex}.${index}`,
     registryWorkload: (partition, workload) => `${bucket("REGISTRY")}.w.${partition}.${workload}`,
     registryOwner: (partition) => `${bucket("REGISTRY")}.w.${partition}.OWNER`,
+    registryOwners: `${bucket("REGISTRY")}.w.*.OWNER`,
     registryPartition: (partition) => `${bucket("REGISTRY")}.w.${partition}.>`,
     registryAll: `${bucket("REGISTRY")}.>`,
     rendered: (partition) => `${prefix}.rendered.${partition}`,

@@ -13,6 +13,7 @@ import type { Partition } from "./versions/partition.ts";
 export type ReaderName =
   | "config"
   | "registry"
+  | "registry-owners"
   | "status"
   | "content"
   | "checkpoints"
@@ -20,9 +21,22 @@ export type ReaderName =
   | "checkpoints-watch"
   | "versions";
 
-const NEEDED: readonly ReaderName[] = ["config", "registry", "status", "versions"];
+const NEEDED: readonly ReaderName[] = [
+  "config",
+  "registry",
+  "registry-owners",
+  "status",
+  "versions",
+];
 /** Logs that are read from the start on, in this order. */
-const READ_ALWAYS = ["config", "registry", "status", "content", "checkpoints-config"] as const;
+const READ_ALWAYS = [
+  "config",
+  "registry",
+  "registry-owners",
+  "status",
+  "content",
+  "checkpoints-config",
+] as const;
 
 const INFO_TAG = "loader:VERSIONS";
 /** Asks once VERSIONS is read whether it is still the one that the checkpoints were held against. */
@@ -119,6 +133,7 @@ export class Loader {
     switch (reader) {
       case "config":
       case "registry":
+      case "registry-owners":
       case "status":
       case "content":
       case "checkpoints-config":
@@ -178,6 +193,15 @@ export class Loader {
           filters: [names.registryAll],
           from: "last-per-subject",
           headersOnly: true,
+        });
+        break;
+      case "registry-owners":
+        out.fork({
+          kind: "follow",
+          reader,
+          stream: "REGISTRY",
+          filters: [names.registryOwners],
+          from: "last-per-subject",
         });
         break;
       case "status":
@@ -303,6 +327,7 @@ function isReader(tag: string): tag is ReaderName {
   return (
     tag === "config" ||
     tag === "registry" ||
+    tag === "registry-owners" ||
     tag === "status" ||
     tag === "content" ||
     tag === "checkpoints" ||

@@ -49,6 +49,9 @@ export class LogIntake {
         }
         break;
       }
+      case "registry-owners":
+        registry.owners.take(record);
+        break;
       case "checkpoints":
         checkpoints.take(record);
         break;
@@ -223,6 +226,9 @@ export class LogIntake {
         for (const effect of ground.ask(moment.monotonicMs, true)) {
           out.add(effect);
         }
+        break;
+      case "registry-owners":
+        registry.owners.clear();
         break;
       case "status":
         peers.clear();

@@ -101,6 +101,8 @@ export function createParts(env: ServiceEnv, heartbeatMs: number): GatewayParts 
     settled: ground.isSettled(groundKey(session.partition)),
     registered: registry.has(session.workload),
     hasCommit: (inputs) => commits.has(inputs),
+    mayHaveRegistry: (inputs) =>
+      inputs.generation !== commits.generation || !registry.owners.contradict(inputs),
   });
   const onChange = (session: Session) => pages.touch(session);
   const pusher = new Pusher(

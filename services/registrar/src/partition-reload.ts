@@ -1,11 +1,11 @@
 import { equals } from "@bufbuild/protobuf";
 import type { StoredRecord } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
-import { type PartitionOwner, type WorkloadRecord, WorkloadRecordSchema } from "@ringwall/wire";
+import { type WorkloadRecord, WorkloadRecordSchema } from "@ringwall/wire";
 import type { Current } from "./operation.ts";
 import type { Registry } from "./registry.ts";
 import { registryKey } from "./registry-key.ts";
-import { isRemoval, readOwner, readRecord } from "./stored-workload.ts";
+import { isRemoval, readOwner, readRecord, type StoredOwner } from "./stored-workload.ts";
 
 /** What a partition holds, read anew by a reader of its own. */
 export class PartitionReload {
@@ -15,7 +15,7 @@ export class PartitionReload {
   readonly #found = new Map<string, Current>();
   readonly #seen = new Set<string>();
   #last = 0;
-  #owner: PartitionOwner | undefined;
+  #owner: StoredOwner | undefined;
 
   constructor(reader: string, names: Names) {
     this.reader = reader;
@@ -33,7 +33,7 @@ export class PartitionReload {
   }
 
   /** Value of the owner key; undefined if there is none or it can't be read. */
-  get owner(): PartitionOwner | undefined {
+  get owner(): StoredOwner | undefined {
     return this.#owner;
   }
 
@@ -68,7 +68,7 @@ export class PartitionReload {
     this.#last = Math.max(this.#last, stored.sequence);
     const key = registryKey(this.#names, stored.subject);
     if (key?.kind === "owner") {
-      this.#owner = readOwner(stored.payload);
+      this.#owner = readOwner(stored);
     }
     if (key?.kind !== "workload") {
       return;

@@ -101,6 +101,24 @@ describe("the writer of a partition", () => {
     expect(two.owner().enforcedRemoved).toEqual([]);
   });
 
+  it("remembers where and when the partition was taken over, in this log alone", () => {
+    const one = instance();
+    one.settle();
+    const restore = one.stream.backUp();
+    instance(one.stream, "two").settle();
+    expect(one.places()).toEqual([1]);
+    restore();
+    const three = instance(one.stream, "three");
+    three.settle();
+    three.report(A, "1");
+    three.settle();
+    three.submit(A, { kind: "deregister" });
+    three.settle();
+    expect(three.places()).toEqual([1, 2]);
+    instance(one.stream, "four").settle();
+    expect(one.places()).toEqual([1, 2, three.stream.sequence - 1]);
+  });
+
   it("takes a partition over whose last marker has expired", () => {
     const one = instance();
     one.settle();

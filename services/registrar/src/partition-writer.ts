@@ -118,10 +118,14 @@ export class PartitionWriter {
   /** A record of the partition was folded. */
   folded(record: StoredRecord): void {
     this.#fence = Math.max(this.#fence, record.sequence);
+    this.#ownerKey.folded(record.sequence, record.timeUnixMs);
     for (const [id, current] of this.#own) {
       if (current.sequence <= this.#host.registry.revision) {
         this.#own.delete(id);
       }
+    }
+    if (this.#ownerKey.due) {
+      this.pump();
     }
   }
 
@@ -138,6 +142,7 @@ export class PartitionWriter {
         this.#host.contradicted(detail);
         return;
       }
+      this.#ownerKey.claimed(sequence);
       this.#host.serving(this.#partition, true);
     } else if (state.written !== undefined) {
       this.#stored(state.written, sequence);
@@ -285,7 +290,9 @@ export class PartitionWriter {
   }
 
   #claim(reload?: PartitionReload): void {
-    this.#ownerKey.adopt(this.#host.registry.owner(this.#partition));
+    const folded = this.#host.registry.owner(this.#partition);
+    this.#ownerKey.adopt(folded?.owner);
+    this.#ownerKey.succeed(reload === undefined ? folded : reload.owner);
     const tag = this.#writeOwner();
     this.#state = { kind: "claiming", tag, ...(reload === undefined ? {} : { reload }) };
   }
@@ -354,7 +361,6 @@ export class PartitionWriter {
   #adopt(reload: PartitionReload, sequence: number): void {
     const { registry } = this.#host;
     this.#fence = reload.last;
-    this.#ownerKey.adopt(reload.owner);
     this.#own.clear();
     for (const [id, current] of reload.found) {
       if (current.sequence > registry.revision) {

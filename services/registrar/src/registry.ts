@@ -1,6 +1,5 @@
 import type { StoredRecord } from "@ringwall/actor";
 import { type Names, PARTITIONS, partitionOf } from "@ringwall/bus";
-import type { PartitionOwner } from "@ringwall/wire";
 import { RecordParts } from "./record-parts.ts";
 import { RegistryIndexes } from "./registry-indexes.ts";
 import { registryKey } from "./registry-key.ts";
@@ -8,6 +7,7 @@ import {
   isRemoval,
   readOwner,
   readRecord,
+  type StoredOwner,
   type StoredWorkload,
   storedWorkload,
 } from "./stored-workload.ts";
@@ -45,7 +45,7 @@ export class Registry {
   readonly #workloads = new Map<string, StoredWorkload>();
   readonly #partitions: Set<string>[] = Array.from({ length: PARTITIONS }, () => new Set());
   readonly #fences: number[] = new Array(PARTITIONS).fill(0);
-  readonly #owners = new Map<number, PartitionOwner>();
+  readonly #owners = new Map<number, StoredOwner>();
   readonly #unreadable = new Set<string>();
   #foreign = 0;
   #life = 0;
@@ -104,7 +104,7 @@ export class Registry {
     return this.#fences[partition] ?? 0;
   }
 
-  owner(partition: number): PartitionOwner | undefined {
+  owner(partition: number): StoredOwner | undefined {
     return this.#owners.get(partition);
   }
 
@@ -120,7 +120,7 @@ export class Registry {
     const { partition } = key;
     this.#fences[partition] = Math.max(this.fence(partition), stored.sequence);
     if (key.kind === "owner") {
-      this.#applyOwner(partition, stored.payload);
+      this.#applyOwner(partition, stored);
       return { partition, change: undefined };
     }
     this.#sweep?.seen.add(key.id);
@@ -196,8 +196,8 @@ export class Registry {
     return this.#put({ id, partition, before, after, sequence });
   }
 
-  #applyOwner(partition: number, payload: Uint8Array): void {
-    const owner = readOwner(payload);
+  #applyOwner(partition: number, stored: StoredRecord): void {
+    const owner = readOwner(stored);
     if (owner === undefined) {
       this.#foreign += 1;
     } else {

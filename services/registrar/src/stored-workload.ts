@@ -6,6 +6,8 @@ import {
   PartitionOwnerSchema,
   type RefusedRow,
   RefusedRowSchema,
+  type RegistryPlace,
+  RegistryPlaceSchema,
   type WorkloadRecord,
   WorkloadRecordSchema,
 } from "@ringwall/wire";
@@ -55,13 +57,28 @@ export function readRecord(id: string, payload: Uint8Array): WorkloadRecord | un
   }
 }
 
+/** An owner key as REGISTRY holds it. */
+export interface StoredOwner {
+  readonly owner: PartitionOwner;
+  readonly place: RegistryPlace;
+}
+
 /** Reads the value of an owner key; undefined if it is none. */
-export function readOwner(payload: Uint8Array): PartitionOwner | undefined {
+export function readOwner(stored: StoredRecord): StoredOwner | undefined {
   try {
-    return fromBinary(PartitionOwnerSchema, payload);
+    const owner = fromBinary(PartitionOwnerSchema, stored.payload);
+    return { owner, place: registryPlace(stored.sequence, stored.timeUnixMs) };
   } catch {
     return undefined;
   }
+}
+
+/** A place in REGISTRY, with the server's time in whole milliseconds. */
+export function registryPlace(revision: number, timeUnixMs: number): RegistryPlace {
+  return create(RegistryPlaceSchema, {
+    revision: BigInt(revision),
+    timeUnixMs: BigInt(Math.trunc(timeUnixMs)),
+  });
 }
 
 /** True for the marker of a removal. */

@@ -77,6 +77,7 @@ export class Life {
       context,
       config: this.#config,
       evidence: this.#evidence,
+      owners: this.#registry.claims,
       tree: () => this.#tree.state,
       isCurrent: () => this.#current,
       judged: wake,

@@ -237,7 +237,11 @@ class Keeper implements ServiceReducer {
     if (this.#config.isReader(reader)) {
       this.#config.take(record);
       this.#held.touch();
-    } else if (!this.#logs.take(reader, record) && !this.#sweep.take(reader, record)) {
+    } else if (
+      !this.#logs.take(reader, record) &&
+      !this.#sweep.take(reader, record) &&
+      !this.#held.take(reader, record)
+    ) {
       this.#owners.take(message);
     }
   }
@@ -259,6 +263,7 @@ class Keeper implements ServiceReducer {
     }
     this.#logs.readerLost(reader, detail);
     this.#sweep.readerLost(reader);
+    this.#held.readerLost(reader);
     this.#owners.take(message);
   }
 

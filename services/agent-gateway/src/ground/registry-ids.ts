@@ -1,10 +1,13 @@
 import type { StoredRecord } from "@ringwall/actor";
+import { RegistryClaims } from "@ringwall/bus";
 
 const REMOVALS = new Set(["PURGE", "DEL"]);
 const MARKER_REASONS = new Set(["MaxAge", "Purge", "Remove"]);
 
 /** Which workloads the registry knows; their records are not read. */
 export class RegistryIds {
+  /** When partitions were taken over: tells places of another life of the stream. */
+  readonly owners = new RegistryClaims();
   readonly #ids = new Set<string>();
   readonly #pattern: RegExp;
   #lastSequence = 0;

@@ -180,6 +180,28 @@ describe("what is withheld", () => {
     expect(bench.all("read-last").some(({ stream }) => stream === "VERSIONS")).toBe(true);
   });
 
+  it.each([
+    ["another life of the stream", 7000n, true],
+    ["this one", 60_500n, false],
+  ])("is held, or not, for an agent whose registry is of %s", (_what, registryTimeUnixMs, held) => {
+    const bench = withHead();
+    bench.feed(batch("rw", "web-1", { inputs: inputsAt(1, 40) }));
+    bench.step({
+      kind: "record",
+      reader: "registry-owners",
+      record: {
+        subject: bench.names.registryOwner(0),
+        sequence: 24,
+        payload: new Uint8Array(),
+        headers: {},
+        timeUnixMs: 60_000,
+      },
+    });
+    bench.hello("web-1", { ...claim(A, 1), inputs: { ...inputsAt(1, 30), registryTimeUnixMs } });
+    expect(bench.status().detail.slice(0, detail.length || undefined)).toBe(detail);
+    expect(bench.state() === AgentState.HELD).toBe(detail !== "");
+  });
+
   it("is held for a claim far above the head", () => {
     const bench = withHead();
     bench.hello("web-1", claim(A, 2 ** 20 + 2));

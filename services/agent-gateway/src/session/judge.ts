@@ -17,6 +17,8 @@ export interface View {
   readonly registered: boolean;
   /** True if CONFIG has the commit that these inputs name, or an operator overruled it. */
   readonly hasCommit: (inputs: Inputs) => boolean;
+  /** False if the registry that these inputs name is of another life of REGISTRY than the present one. */
+  readonly mayHaveRegistry: (inputs: Inputs) => boolean;
 }
 
 /** What to do for a session now, and what to say about it. */
@@ -65,6 +67,12 @@ function knownWorkload(
     return silent(
       AgentState.HELD,
       `agent has commit ${inputs.configSequence}, which CONFIG does not have`,
+    );
+  }
+  if (inputs !== undefined && !view.mayHaveRegistry(inputs)) {
+    return silent(
+      AgentState.HELD,
+      `agent has revision ${inputs.registryRevision} of another REGISTRY; restore it, or accept the state`,
     );
   }
   if (headDigest === "") {

@@ -63,7 +63,7 @@ export class Bench {
 
   /** Everything has been read to its end. */
   read(versionsLast = 0): void {
-    for (const reader of ["config", "registry", "status"]) {
+    for (const reader of ["config", "registry", "registry-owners", "status"]) {
       this.step({ kind: "caught-up", reader, sequence: this.#sequences.get(reader) ?? 0 });
     }
     this.step({

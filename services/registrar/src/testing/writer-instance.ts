@@ -125,6 +125,11 @@ export class WriterInstance {
     return fromBinary(PartitionOwnerSchema, record?.payload ?? new Uint8Array());
   }
 
+  /** Revisions at which the partition was taken over before, as its owner key remembers them. */
+  places(): number[] {
+    return this.owner().claims.map(({ revision }) => Number(revision));
+  }
+
   labels(): Record<string, string | undefined> {
     return Object.fromEntries(
       this.stream

@@ -1,4 +1,5 @@
 import { EffectFailed, pause, type Task } from "@ringwall/actor";
+import type { RegistryClaims } from "@ringwall/bus";
 import type { Inputs } from "@ringwall/wire";
 import type { ConfigFeed } from "../config/config-feed.ts";
 import type { TreeState } from "../config/head-tree.ts";
@@ -17,6 +18,8 @@ export interface GateParts {
   readonly context: Context;
   readonly config: ConfigFeed;
   readonly evidence: Evidence;
+  /** When partitions of REGISTRY were taken over. */
+  readonly owners: RegistryClaims;
   readonly tree: () => TreeState;
   /** True once everything that was stored at the start is folded. */
   readonly isCurrent: () => boolean;
@@ -110,14 +113,14 @@ export class Gate {
   }
 
   *#judge(): Task<void> {
-    const { context, config, evidence } = this.#parts;
+    const { context, config, evidence, owners } = this.#parts;
     let claims = [...evidence.claims];
-    let reason = yield* judge(context, config, claims);
+    let reason = yield* judge(context, config, owners, claims);
     if (reason !== undefined && this.#judgement.kind === "held") {
       // Records may have been restored, replaced or lost since they were read.
       yield* readAgain(evidence, claims);
       claims = [...evidence.claims];
-      reason = yield* judge(context, config, claims);
+      reason = yield* judge(context, config, owners, claims);
     }
     if (reason !== undefined) {
       this.#set({ kind: "held", reason });

@@ -6,6 +6,7 @@ import {
   streamState,
   type Task,
 } from "@ringwall/actor";
+import type { RegistryClaims } from "@ringwall/bus";
 import type { ConfigFeed } from "../config/config-feed.ts";
 import { type Context, toHex } from "../context.ts";
 import { type Claim, type Evidence, nameOf } from "./evidence.ts";
@@ -23,6 +24,7 @@ export const FOLDED_SIGNAL = "config.folded";
 export function* judge(
   context: Context,
   feed: ConfigFeed,
+  owners: RegistryClaims,
   claims: readonly Claim[],
 ): Task<string | undefined> {
   if (claims.length === 0) {
@@ -38,15 +40,16 @@ export function* judge(
       return problem;
     }
   }
-  return yield* replacedRegistry(feed, claims);
+  return yield* replacedRegistry(feed, owners, claims);
 }
 
 /**
  * A registry that went back and grew past what is named again has another record there. One that is
- * gone was replaced by a later one of its workload and says nothing.
+ * gone was replaced by a later one of its key: then it is told by when partitions were taken over.
  */
 function* replacedRegistry(
   { fold }: ConfigFeed,
+  owners: RegistryClaims,
   claims: readonly Claim[],
 ): Task<string | undefined> {
   const looked = new Set<string>();
@@ -58,7 +61,11 @@ function* replacedRegistry(
     }
     looked.add(place);
     const record = yield* readAt("REGISTRY", Number(registryRevision));
-    if (record !== undefined && BigInt(Math.trunc(record.timeUnixMs)) !== registryTimeUnixMs) {
+    const isAnother =
+      record === undefined
+        ? owners.contradict(claim.inputs)
+        : BigInt(Math.trunc(record.timeUnixMs)) !== registryTimeUnixMs;
+    if (isAnother) {
       return (
         `REGISTRY ${registryRevision} is another record than ${nameOf(claim)} names; ` +
         "restore it, or accept the present state"

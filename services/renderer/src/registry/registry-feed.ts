@@ -1,11 +1,13 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { StoredRecord } from "@ringwall/actor";
-import { HEADER, type Names, PARTITIONS, partitionOf } from "@ringwall/bus";
+import { HEADER, type Names, PARTITIONS, partitionOf, RegistryClaims } from "@ringwall/bus";
 import { isWorkloadId, type SourceChange, type WorkloadSpec } from "@ringwall/render";
 import { Presence, type WorkloadRecord, WorkloadRecordSchema } from "@ringwall/wire";
 
 /** Header of markers that the server leaves where a value expired. */
 const MARKER_HEADER = "Nats-Marker-Reason";
+
+const OWNER_END = ".OWNER";
 
 /** What one record of REGISTRY says. */
 export type RegistryChange =
@@ -16,6 +18,8 @@ export type RegistryChange =
 
 /** The registry as the renderer needs it: every workload and the revision that it was read to. */
 export class RegistryFeed {
+  /** When partitions were taken over: tells places of another life of the stream. */
+  readonly claims = new RegistryClaims();
   readonly #head: string;
   readonly #workloads = new Map<string, WorkloadSpec>();
   /** Workloads whose present value can't be read, by partition. */
@@ -67,6 +71,9 @@ export class RegistryFeed {
     this.#last = { sequence: record.sequence, timeUnixMs: record.timeUnixMs };
     const id = this.#workloadOf(record.subject);
     if (id === undefined) {
+      if (record.subject.endsWith(OWNER_END)) {
+        this.claims.take(record);
+      }
       return { kind: "none" };
     }
     const unreadable = this.#unreadable.get(partitionOf(id));

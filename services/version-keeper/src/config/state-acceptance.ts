@@ -56,10 +56,12 @@ export function* acceptState(
   }
   const rendered = yield* renderedInputs(sweep);
   const named = held.named().map(({ inputs }) => inputs);
-  named.push(...(yield* agentInputs(sweep)), ...rendered.all);
+  const agents = yield* agentInputs(sweep);
+  named.push(...agents, ...rendered.all);
   const overruled = missingCommits(config, named).slice(0, MOST_OVERRULED);
   const isHeld =
-    held.reasonAgainstCommits !== undefined || (yield* isRegistryLost(config, rendered.last));
+    held.reasonAgainstCommits !== undefined ||
+    (yield* isRegistryLost(parts, [...rendered.last, ...agents]));
   if (overruled.length === 0 && !isHeld) {
     const message = "nothing is to be accepted: what the records name is in CONFIG and in REGISTRY";
     throw new ApiFailure("refused", message);
@@ -139,13 +141,17 @@ function* renderedInputs(sweep: StreamSweep): Task<RenderedInputs> {
   return { all, last: [...last.values()] };
 }
 
-/** True if batches name a REGISTRY that is not there: a renderer is held by that alone. */
-function* isRegistryLost(config: ConfigLog, rendered: readonly Inputs[]): Task<boolean> {
+/** True if batches or agents name a REGISTRY that is not there: a renderer is held by that alone. */
+function* isRegistryLost(
+  { reader, held }: AcceptanceParts,
+  named: readonly Inputs[],
+): Task<boolean> {
   const { lastSequence } = yield* streamState("REGISTRY");
   const looked = new Set<string>();
-  for (const { generation, registryRevision, registryTimeUnixMs } of rendered) {
+  for (const inputs of named) {
+    const { generation, registryRevision, registryTimeUnixMs } = inputs;
     const place = `${registryRevision} ${registryTimeUnixMs}`;
-    if (generation !== config.generation || looked.has(place)) {
+    if (generation !== reader.log.generation || looked.has(place)) {
       continue;
     }
     looked.add(place);
@@ -154,7 +160,11 @@ function* isRegistryLost(config: ConfigLog, rendered: readonly Inputs[]): Task<b
     }
     const record =
       registryTimeUnixMs === 0n ? undefined : yield* readAt("REGISTRY", Number(registryRevision));
-    if (record !== undefined && BigInt(Math.trunc(record.timeUnixMs)) !== registryTimeUnixMs) {
+    const isAnother =
+      record === undefined
+        ? held.owners.contradict(inputs)
+        : BigInt(Math.trunc(record.timeUnixMs)) !== registryTimeUnixMs;
+    if (isAnother) {
       return true;
     }
   }

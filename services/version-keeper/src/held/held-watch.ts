@@ -2,11 +2,13 @@ import {
   EffectFailed,
   pause,
   readAt,
+  type StoredRecord,
   type StreamState,
   signalled,
   streamState,
   type Task,
 } from "@ringwall/actor";
+import { RegistryClaims } from "@ringwall/bus";
 import { ApiFailure } from "../api/api-failure.ts";
 import type { CheckpointBook } from "../checkpoints/checkpoint-book.ts";
 import type { ConfigReader } from "../config/config-reader.ts";
@@ -17,6 +19,11 @@ import { type HeldVerdict, judgeHeld, placeOf } from "./judge.ts";
 import { type NamedState, namedStates } from "./named-state.ts";
 
 const SIGNAL = "held";
+
+const OWNERS_READER = "held.owners";
+
+/** Wait before the lost reader of OWNER keys is started again. */
+const OWNERS_AGAIN_MS = 500;
 
 /** Wait before the streams are asked again after a failure. */
 const RETRY_MS = 1_000;
@@ -61,6 +68,7 @@ export class HeldWatch {
   /** Places in REGISTRY that hold what was named, and those that hold something else. */
   readonly #verified = new Set<string>();
   readonly #replaced = new Set<string>();
+  readonly #owners = new RegistryClaims();
   #known = false;
   #shown: string | undefined;
 
@@ -97,10 +105,50 @@ export class HeldWatch {
   /** Starts to ask the streams. */
   start(): void {
     const { tasks } = this.#parts.context;
+    this.#followOwners();
     tasks.start(this.#ask(), (outcome) => {
       if (!outcome.ok) {
         throw outcome.error;
       }
+    });
+  }
+
+  /** When partitions of REGISTRY were taken over. */
+  get owners(): RegistryClaims {
+    return this.#owners;
+  }
+
+  /** Takes a record if it is of this watch's reader. */
+  take(reader: string, record: StoredRecord): boolean {
+    if (reader !== OWNERS_READER) {
+      return false;
+    }
+    this.#owners.take(record);
+    return true;
+  }
+
+  /** Notes that a reader is gone because its stream is another one. */
+  readerLost(reader: string): void {
+    if (reader === OWNERS_READER) {
+      this.#owners.clear();
+      this.#parts.context.tasks.start(this.#followAgain(), () => undefined);
+    }
+  }
+
+  *#followAgain(): Task<void> {
+    yield* pause(OWNERS_AGAIN_MS);
+    this.#followOwners();
+    this.askNow();
+  }
+
+  #followOwners(): void {
+    const { outbox, names } = this.#parts.context;
+    outbox.add({
+      kind: "follow",
+      reader: OWNERS_READER,
+      stream: "REGISTRY",
+      filters: [names.registryOwners],
+      from: "last-per-subject",
     });
   }
 
@@ -247,12 +295,17 @@ export class HeldWatch {
       if (this.#verified.has(place)) {
         continue;
       }
-      const [revision, time] = place.split(" ");
+      const [revision = "", time = ""] = place.split(" ");
       const record = yield* readAt("REGISTRY", Number(revision));
-      // One that is gone was replaced by a later one of its workload and says nothing; nor does the
-      // end of a stream that went back, which may still grow past it.
+      const inputs = { registryRevision: BigInt(revision), registryTimeUnixMs: BigInt(time) };
+      // One that is gone was replaced by a later one of its key: then it is told by when partitions
+      // were taken over. The end of a stream that went back, which may still grow, says nothing.
       if (record === undefined) {
-        this.#replaced.delete(place);
+        if (this.#owners.contradict(inputs)) {
+          this.#replaced.add(place);
+        } else {
+          this.#replaced.delete(place);
+        }
       } else if (String(Math.trunc(record.timeUnixMs)) === time) {
         this.#replaced.delete(place);
         this.#verified.add(place);

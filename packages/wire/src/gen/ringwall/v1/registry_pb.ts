@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file ringwall/v1/registry.proto.
  */
 export const file_ringwall_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("ChpyaW5nd2FsbC92MS9yZWdpc3RyeS5wcm90bxILcmluZ3dhbGwudjEi+QMKDldvcmtsb2FkUmVjb3JkEgoKAmlkGAEgASgJEisKBnNvdXJjZRgCIAEoDjIbLnJpbmd3YWxsLnYxLldvcmtsb2FkU291cmNlEjcKBmxhYmVscxgDIAMoCzInLnJpbmd3YWxsLnYxLldvcmtsb2FkUmVjb3JkLkxhYmVsc0VudHJ5EhEKCWFkZHJlc3NlcxgEIAMoCRImCgRyb3dzGAUgAygLMhgucmluZ3dhbGwudjEuRW5kcG9pbnRSb3cSEQoJb3V0Ym91bmRzGAYgAygJEicKCHByZXNlbmNlGAcgASgOMhUucmluZ3dhbGwudjEuUHJlc2VuY2USEAoIZW5mb3JjZWQYCCABKAgSPwoKYXR0cmlidXRlcxgJIAMoCzIrLnJpbmd3YWxsLnYxLldvcmtsb2FkUmVjb3JkLkF0dHJpYnV0ZXNFbnRyeRIUCgx0aW1lX3VuaXhfbXMYCiABKAQSEQoJbmFtZXNwYWNlGAsgASgJEhAKCGRyYWluaW5nGAwgASgIEg4KBmxlYXNlZBgNIAEoCBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjEKD0F0dHJpYnV0ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItQCCgtFbmRwb2ludFJvdxIPCgdzZXJ2aWNlGAEgASgJEg8KB2FkZHJlc3MYAiABKAkSDAoEcG9ydBgDIAEoDRINCgVwb3J0cxgEIAMoDRI/Cgxwb3J0X2NsYXNzZXMYBSADKAsyKS5yaW5nd2FsbC52MS5FbmRwb2ludFJvdy5Qb3J0Q2xhc3Nlc0VudHJ5Eg4KBndlaWdodBgGIAEoDRI4CghtZXRhZGF0YRgHIAMoCzImLnJpbmd3YWxsLnYxLkVuZHBvaW50Um93Lk1ldGFkYXRhRW50cnkaSgoQUG9ydENsYXNzZXNFbnRyeRILCgNrZXkYASABKA0SJQoFdmFsdWUYAiABKA4yFi5yaW5nd2FsbC52MS5Qb3J0Q2xhc3M6AjgBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLXBAoVUmVwb3J0V29ya2xvYWRSZXF1ZXN0EgoKAmlkGAEgASgJEisKBnNvdXJjZRgCIAEoDjIbLnJpbmd3YWxsLnYxLldvcmtsb2FkU291cmNlEj4KBmxhYmVscxgDIAMoCzIuLnJpbmd3YWxsLnYxLlJlcG9ydFdvcmtsb2FkUmVxdWVzdC5MYWJlbHNFbnRyeRIRCglhZGRyZXNzZXMYBCADKAkSEAoIc2VydmljZXMYBSADKAkSSAoLYW5ub3RhdGlvbnMYBiADKAsyMy5yaW5nd2FsbC52MS5SZXBvcnRXb3JrbG9hZFJlcXVlc3QuQW5ub3RhdGlvbnNFbnRyeRIRCglvdXRib3VuZHMYByADKAkSRgoKYXR0cmlidXRlcxgIIAMoCzIyLnJpbmd3YWxsLnYxLlJlcG9ydFdvcmtsb2FkUmVxdWVzdC5BdHRyaWJ1dGVzRW50cnkSEQoJbmFtZXNwYWNlGAkgASgJEg4KBnN0cmljdBgKIAEoCBIVCg1leGlzdGluZ19vbmx5GAsgASgIEhAKCGRyYWluaW5nGAwgASgIEhkKEXNlcnZpY2VfYWRkcmVzc2VzGA0gAygJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMgoQQW5ub3RhdGlvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjEKD0F0dHJpYnV0ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIowBChZSZXBvcnRXb3JrbG9hZFJlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISEAoIcmV2aXNpb24YAiABKAQSDwoHY2hhbmdlZBgDIAEoCBIpCghwcm9ibGVtcxgEIAMoCzIXLnJpbmd3YWxsLnYxLlJvd1Byb2JsZW0ifwoKUm93UHJvYmxlbRIMCgRjb2RlGAEgASgJEg8KB3NlcnZpY2UYAiABKAkSEgoKYW5ub3RhdGlvbhgDIAEoCRINCgVlbnRyeRgEIAEoCRINCgV2YWx1ZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg8KB3JlZnVzZWQYByABKAgiJwoZRGVyZWdpc3Rlcldvcmtsb2FkUmVxdWVzdBIKCgJpZBgBIAEoCSJUChpEZXJlZ2lzdGVyV29ya2xvYWRSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEIqMBChRBZG1pdFdvcmtsb2FkUmVxdWVzdBIKCgJpZBgBIAEoCRI9CgZsYWJlbHMYAiADKAsyLS5yaW5nd2FsbC52MS5BZG1pdFdvcmtsb2FkUmVxdWVzdC5MYWJlbHNFbnRyeRIRCgluYW1lc3BhY2UYAyABKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJPChVBZG1pdFdvcmtsb2FkUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIQCghyZXZpc2lvbhgCIAEoBCJBCg5Xb3JrbG9hZEZpbHRlchILCgNpZHMYASADKAkSEAoIc2VsZWN0b3IYAiABKAkSEAoIc2VydmljZXMYAyADKAkiqwEKFExpc3RXb3JrbG9hZHNSZXF1ZXN0EisKBmZpbHRlchgBIAEoCzIbLnJpbmd3YWxsLnYxLldvcmtsb2FkRmlsdGVyEhkKEWF0X2xlYXN0X3JldmlzaW9uGAIgASgEEg0KBWFmdGVyGAMgASgJEg0KBWxpbWl0GAQgASgNEhcKD2luY2x1ZGVfcmVmdXNlZBgFIAEoCBIUCgxvbmx5X3JlZnVzZWQYBiABKAgitwEKFUxpc3RXb3JrbG9hZHNSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEEi4KCXdvcmtsb2FkcxgDIAMoCzIbLnJpbmd3YWxsLnYxLldvcmtsb2FkUmVjb3JkEigKB3JlZnVzZWQYBCADKAsyFy5yaW5nd2FsbC52MS5SZWZ1c2VkUm93EgwKBG1vcmUYBSABKAgiVQoKUmVmdXNlZFJvdxIQCgh3b3JrbG9hZBgBIAEoCRIlCgNyb3cYAiABKAsyGC5yaW5nd2FsbC52MS5FbmRwb2ludFJvdxIOCgZyZWFzb24YAyABKAkioAEKFVdhdGNoV29ya2xvYWRzUmVxdWVzdBINCgVpbmJveBgBIAEoCRIrCgZmaWx0ZXIYAiABKAsyGy5yaW5nd2FsbC52MS5Xb3JrbG9hZEZpbHRlchIXCg9yZXN1bWVfcmV2aXNpb24YAyABKAQSMgoNcmVzdW1lX2ZpbHRlchgEIAEoCzIbLnJpbmd3YWxsLnYxLldvcmtsb2FkRmlsdGVyIl8KDVdhdGNoUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIQCgh3YXRjaF9pZBgCIAEoCRIWCg5jcmVkaXRfc3ViamVjdBgDIAEoCSI+CgtXYXRjaENyZWRpdBIQCgh3YXRjaF9pZBgBIAEoCRIOCgZmcmFtZXMYAiABKA0SDQoFY2xvc2UYAyABKAgixAEKCldhdGNoRnJhbWUSCwoDc2VxGAEgASgEEhAKCHJldmlzaW9uGAIgASgEEjEKCXdvcmtsb2FkcxgDIAEoCzIcLnJpbmd3YWxsLnYxLldvcmtsb2FkQ2hhbmdlc0gAEi8KCHZlcnNpb25zGAQgASgLMhsucmluZ3dhbGwudjEuVmVyc2lvbkNoYW5nZXNIABIZCg9lbmRfb2Zfc25hcHNob3QYBSABKAhIABIQCgZyZXN5bmMYBiABKAhIAEIGCgRib2R5IlAKD1dvcmtsb2FkQ2hhbmdlcxIsCgd1cHNlcnRzGAEgAygLMhsucmluZ3dhbGwudjEuV29ya2xvYWRSZWNvcmQSDwoHcmVtb3ZlcxgCIAMoCSI7Cg5WZXJzaW9uQ2hhbmdlcxIpCgZldmVudHMYASADKAsyGS5yaW5nd2FsbC52MS5WZXJzaW9uRXZlbnQiuQEKDFZlcnNpb25FdmVudBIQCgh3b3JrbG9hZBgBIAEoCRINCgVlcG9jaBgCIAEoBBIUCgxmcm9tX3ZlcnNpb24YAyABKAQSEgoKdG9fdmVyc2lvbhgEIAEoBBIPCgdjaGFuZ2VzGAUgAygJEgsKA2FjaxgGIAEoCRIqCgRtb2RlGAcgASgOMhwucmluZ3dhbGwudjEuRW5mb3JjZW1lbnRNb2RlEhQKDHRpbWVfdW5peF9tcxgIIAEoBCIwCgpMZWFzZUJhdGNoEg8KB2dhdGV3YXkYASABKAkSEQoJd29ya2xvYWRzGAIgAygJIjoKE01hcmtFbmZvcmNlZFJlcXVlc3QSEQoJd29ya2xvYWRzGAEgAygJEhAKCGVuZm9yY2VkGAIgASgIIk4KFE1hcmtFbmZvcmNlZFJlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISEAoIcmV2aXNpb24YAiABKAQiUgoOUGFydGl0aW9uT3duZXISEAoIaW5zdGFuY2UYASABKAkSFAoMdGltZV91bml4X21zGAIgASgEEhgKEGVuZm9yY2VkX3JlbW92ZWQYAyADKAkiWwoMUHJlc2VuY2VNYXJrEhAKCHdvcmtsb2FkGAEgASgJEicKCHByZXNlbmNlGAIgASgOMhUucmluZ3dhbGwudjEuUHJlc2VuY2USEAoIcmV2aXNpb24YAyABKAQiPwoTTWFya1ByZXNlbmNlUmVxdWVzdBIoCgVtYXJrcxgBIAMoCzIZLnJpbmd3YWxsLnYxLlByZXNlbmNlTWFyayJOChRNYXJrUHJlc2VuY2VSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEIhIKEEdldExlYXNlc1JlcXVlc3QikwEKEUdldExlYXNlc1Jlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISDgoGbGVhc2VkGAIgASgNEg0KBXN0YWxlGAMgASgNEg8KB2V4cGlyZWQYBCABKA0SKAoGZnJvemVuGAUgAygLMhgucmluZ3dhbGwudjEuTGVhc2VGcmVlemUiawoLTGVhc2VGcmVlemUSJAoFc3RhZ2UYASABKA4yFS5yaW5nd2FsbC52MS5QcmVzZW5jZRIVCg1zaW5jZV91bml4X21zGAIgASgEEgwKBGhlbGQYAyABKA0SEQoJd29ya2xvYWRzGAQgAygJIiMKEUxpZnRGcmVlemVSZXF1ZXN0Eg4KBnJlYXNvbhgBIAEoCSJKChJMaWZ0RnJlZXplUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIOCgZsaWZ0ZWQYAiABKA0iPwoRR2V0U2VydmljZVJlcXVlc3QSDwoHc2VydmljZRgBIAEoCRIZChFhdF9sZWFzdF9yZXZpc2lvbhgCIAEoBCJ3ChJHZXRTZXJ2aWNlUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIQCghyZXZpc2lvbhgCIAEoBBIpCgdzZXJ2aWNlGAMgASgLMhgucmluZ3dhbGwudjEuU2VydmljZVZpZXciswEKC1NlcnZpY2VWaWV3Eg8KB3NlcnZpY2UYASABKAkSJwoFcG9ydHMYAiADKAsyGC5yaW5nd2FsbC52MS5TZXJ2aWNlUG9ydBIvCgllbmRwb2ludHMYAyADKAsyHC5yaW5nd2FsbC52MS5TZXJ2aWNlRW5kcG9pbnQSDwoHY2FsbGVycxgEIAMoCRIoCgdyZWZ1c2VkGAUgAygLMhcucmluZ3dhbGwudjEuUmVmdXNlZFJvdyJsCgtTZXJ2aWNlUG9ydBIMCgRwb3J0GAEgASgNEicKB2VsZWN0ZWQYAiABKA4yFi5yaW5nd2FsbC52MS5Qb3J0Q2xhc3MSJgoFdm90ZXMYAyADKAsyFy5yaW5nd2FsbC52MS5DbGFzc1ZvdGVzIloKCkNsYXNzVm90ZXMSKgoKcG9ydF9jbGFzcxgBIAEoDjIWLnJpbmd3YWxsLnYxLlBvcnRDbGFzcxINCgV2b3RlcxgCIAEoDRIRCgl3b3JrbG9hZHMYAyADKAki+wEKD1NlcnZpY2VFbmRwb2ludBIQCgh3b3JrbG9hZBgBIAEoCRIRCglhZGRyZXNzZXMYAiADKAkSDAoEcG9ydBgDIAEoDRINCgVwb3J0cxgEIAMoDRIOCgZ3ZWlnaHQYBSABKA0SJwoIcHJlc2VuY2UYBiABKA4yFS5yaW5nd2FsbC52MS5QcmVzZW5jZRI8CghtZXRhZGF0YRgHIAMoCzIqLnJpbmd3YWxsLnYxLlNlcnZpY2VFbmRwb2ludC5NZXRhZGF0YUVudHJ5Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJOChNMaXN0U2VydmljZXNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJEg0KBWxpbWl0GAIgASgNEhkKEWF0X2xlYXN0X3JldmlzaW9uGAMgASgEIosBChRMaXN0U2VydmljZXNSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEEi0KCHNlcnZpY2VzGAMgAygLMhsucmluZ3dhbGwudjEuU2VydmljZVN1bW1hcnkSDAoEbW9yZRgEIAEoCCJCCg5TZXJ2aWNlU3VtbWFyeRIPCgdzZXJ2aWNlGAEgASgJEhEKCWVuZHBvaW50cxgCIAEoDRIMCgRsaXZlGAMgASgNIjEKEUxpc3RDbGFpbXNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJEg0KBWxpbWl0GAIgASgNIoUBChJMaXN0Q2xhaW1zUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIQCghyZXZpc2lvbhgCIAEoBBIpCgZjbGFpbXMYAyADKAsyGS5yaW5nd2FsbC52MS5BZGRyZXNzQ2xhaW0SDAoEbW9yZRgEIAEoCCIyCgxBZGRyZXNzQ2xhaW0SDwoHYWRkcmVzcxgBIAEoCRIRCgl3b3JrbG9hZHMYAiADKAkqZAoJUG9ydENsYXNzEhoKFlBPUlRfQ0xBU1NfVU5TUEVDSUZJRUQQABITCg9QT1JUX0NMQVNTX0hUVFAQARISCg5QT1JUX0NMQVNTX1RDUBACEhIKDlBPUlRfQ0xBU1NfVURQEAMqqQEKDldvcmtsb2FkU291cmNlEh8KG1dPUktMT0FEX1NPVVJDRV9VTlNQRUNJRklFRBAAEhkKFVdPUktMT0FEX1NPVVJDRV9BR0VOVBABEh0KGVdPUktMT0FEX1NPVVJDRV9JTlZFTlRPUlkQAhIeChpXT1JLTE9BRF9TT1VSQ0VfS1VCRVJORVRFUxADEhwKGFdPUktMT0FEX1NPVVJDRV9PUEVSQVRPUhAEKngKCFByZXNlbmNlEhgKFFBSRVNFTkNFX1VOU1BFQ0lGSUVEEAASEQoNUFJFU0VOQ0VfTElWRRABEhIKDlBSRVNFTkNFX1NUQUxFEAISFQoRUFJFU0VOQ0VfRFJBSU5JTkcQAxIUChBQUkVTRU5DRV9FWFBJUkVEEARiBnByb3RvMw", [file_ringwall_v1_config, file_ringwall_v1_policy]);
+  fileDesc("ChpyaW5nd2FsbC92MS9yZWdpc3RyeS5wcm90bxILcmluZ3dhbGwudjEi+QMKDldvcmtsb2FkUmVjb3JkEgoKAmlkGAEgASgJEisKBnNvdXJjZRgCIAEoDjIbLnJpbmd3YWxsLnYxLldvcmtsb2FkU291cmNlEjcKBmxhYmVscxgDIAMoCzInLnJpbmd3YWxsLnYxLldvcmtsb2FkUmVjb3JkLkxhYmVsc0VudHJ5EhEKCWFkZHJlc3NlcxgEIAMoCRImCgRyb3dzGAUgAygLMhgucmluZ3dhbGwudjEuRW5kcG9pbnRSb3cSEQoJb3V0Ym91bmRzGAYgAygJEicKCHByZXNlbmNlGAcgASgOMhUucmluZ3dhbGwudjEuUHJlc2VuY2USEAoIZW5mb3JjZWQYCCABKAgSPwoKYXR0cmlidXRlcxgJIAMoCzIrLnJpbmd3YWxsLnYxLldvcmtsb2FkUmVjb3JkLkF0dHJpYnV0ZXNFbnRyeRIUCgx0aW1lX3VuaXhfbXMYCiABKAQSEQoJbmFtZXNwYWNlGAsgASgJEhAKCGRyYWluaW5nGAwgASgIEg4KBmxlYXNlZBgNIAEoCBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjEKD0F0dHJpYnV0ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItQCCgtFbmRwb2ludFJvdxIPCgdzZXJ2aWNlGAEgASgJEg8KB2FkZHJlc3MYAiABKAkSDAoEcG9ydBgDIAEoDRINCgVwb3J0cxgEIAMoDRI/Cgxwb3J0X2NsYXNzZXMYBSADKAsyKS5yaW5nd2FsbC52MS5FbmRwb2ludFJvdy5Qb3J0Q2xhc3Nlc0VudHJ5Eg4KBndlaWdodBgGIAEoDRI4CghtZXRhZGF0YRgHIAMoCzImLnJpbmd3YWxsLnYxLkVuZHBvaW50Um93Lk1ldGFkYXRhRW50cnkaSgoQUG9ydENsYXNzZXNFbnRyeRILCgNrZXkYASABKA0SJQoFdmFsdWUYAiABKA4yFi5yaW5nd2FsbC52MS5Qb3J0Q2xhc3M6AjgBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLXBAoVUmVwb3J0V29ya2xvYWRSZXF1ZXN0EgoKAmlkGAEgASgJEisKBnNvdXJjZRgCIAEoDjIbLnJpbmd3YWxsLnYxLldvcmtsb2FkU291cmNlEj4KBmxhYmVscxgDIAMoCzIuLnJpbmd3YWxsLnYxLlJlcG9ydFdvcmtsb2FkUmVxdWVzdC5MYWJlbHNFbnRyeRIRCglhZGRyZXNzZXMYBCADKAkSEAoIc2VydmljZXMYBSADKAkSSAoLYW5ub3RhdGlvbnMYBiADKAsyMy5yaW5nd2FsbC52MS5SZXBvcnRXb3JrbG9hZFJlcXVlc3QuQW5ub3RhdGlvbnNFbnRyeRIRCglvdXRib3VuZHMYByADKAkSRgoKYXR0cmlidXRlcxgIIAMoCzIyLnJpbmd3YWxsLnYxLlJlcG9ydFdvcmtsb2FkUmVxdWVzdC5BdHRyaWJ1dGVzRW50cnkSEQoJbmFtZXNwYWNlGAkgASgJEg4KBnN0cmljdBgKIAEoCBIVCg1leGlzdGluZ19vbmx5GAsgASgIEhAKCGRyYWluaW5nGAwgASgIEhkKEXNlcnZpY2VfYWRkcmVzc2VzGA0gAygJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMgoQQW5ub3RhdGlvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjEKD0F0dHJpYnV0ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIowBChZSZXBvcnRXb3JrbG9hZFJlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISEAoIcmV2aXNpb24YAiABKAQSDwoHY2hhbmdlZBgDIAEoCBIpCghwcm9ibGVtcxgEIAMoCzIXLnJpbmd3YWxsLnYxLlJvd1Byb2JsZW0ifwoKUm93UHJvYmxlbRIMCgRjb2RlGAEgASgJEg8KB3NlcnZpY2UYAiABKAkSEgoKYW5ub3RhdGlvbhgDIAEoCRINCgVlbnRyeRgEIAEoCRINCgV2YWx1ZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg8KB3JlZnVzZWQYByABKAgiJwoZRGVyZWdpc3Rlcldvcmtsb2FkUmVxdWVzdBIKCgJpZBgBIAEoCSJUChpEZXJlZ2lzdGVyV29ya2xvYWRSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEIqMBChRBZG1pdFdvcmtsb2FkUmVxdWVzdBIKCgJpZBgBIAEoCRI9CgZsYWJlbHMYAiADKAsyLS5yaW5nd2FsbC52MS5BZG1pdFdvcmtsb2FkUmVxdWVzdC5MYWJlbHNFbnRyeRIRCgluYW1lc3BhY2UYAyABKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJPChVBZG1pdFdvcmtsb2FkUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIQCghyZXZpc2lvbhgCIAEoBCJBCg5Xb3JrbG9hZEZpbHRlchILCgNpZHMYASADKAkSEAoIc2VsZWN0b3IYAiABKAkSEAoIc2VydmljZXMYAyADKAkiqwEKFExpc3RXb3JrbG9hZHNSZXF1ZXN0EisKBmZpbHRlchgBIAEoCzIbLnJpbmd3YWxsLnYxLldvcmtsb2FkRmlsdGVyEhkKEWF0X2xlYXN0X3JldmlzaW9uGAIgASgEEg0KBWFmdGVyGAMgASgJEg0KBWxpbWl0GAQgASgNEhcKD2luY2x1ZGVfcmVmdXNlZBgFIAEoCBIUCgxvbmx5X3JlZnVzZWQYBiABKAgitwEKFUxpc3RXb3JrbG9hZHNSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEEi4KCXdvcmtsb2FkcxgDIAMoCzIbLnJpbmd3YWxsLnYxLldvcmtsb2FkUmVjb3JkEigKB3JlZnVzZWQYBCADKAsyFy5yaW5nd2FsbC52MS5SZWZ1c2VkUm93EgwKBG1vcmUYBSABKAgiVQoKUmVmdXNlZFJvdxIQCgh3b3JrbG9hZBgBIAEoCRIlCgNyb3cYAiABKAsyGC5yaW5nd2FsbC52MS5FbmRwb2ludFJvdxIOCgZyZWFzb24YAyABKAkioAEKFVdhdGNoV29ya2xvYWRzUmVxdWVzdBINCgVpbmJveBgBIAEoCRIrCgZmaWx0ZXIYAiABKAsyGy5yaW5nd2FsbC52MS5Xb3JrbG9hZEZpbHRlchIXCg9yZXN1bWVfcmV2aXNpb24YAyABKAQSMgoNcmVzdW1lX2ZpbHRlchgEIAEoCzIbLnJpbmd3YWxsLnYxLldvcmtsb2FkRmlsdGVyIl8KDVdhdGNoUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIQCgh3YXRjaF9pZBgCIAEoCRIWCg5jcmVkaXRfc3ViamVjdBgDIAEoCSI+CgtXYXRjaENyZWRpdBIQCgh3YXRjaF9pZBgBIAEoCRIOCgZmcmFtZXMYAiABKA0SDQoFY2xvc2UYAyABKAgixAEKCldhdGNoRnJhbWUSCwoDc2VxGAEgASgEEhAKCHJldmlzaW9uGAIgASgEEjEKCXdvcmtsb2FkcxgDIAEoCzIcLnJpbmd3YWxsLnYxLldvcmtsb2FkQ2hhbmdlc0gAEi8KCHZlcnNpb25zGAQgASgLMhsucmluZ3dhbGwudjEuVmVyc2lvbkNoYW5nZXNIABIZCg9lbmRfb2Zfc25hcHNob3QYBSABKAhIABIQCgZyZXN5bmMYBiABKAhIAEIGCgRib2R5IlAKD1dvcmtsb2FkQ2hhbmdlcxIsCgd1cHNlcnRzGAEgAygLMhsucmluZ3dhbGwudjEuV29ya2xvYWRSZWNvcmQSDwoHcmVtb3ZlcxgCIAMoCSI7Cg5WZXJzaW9uQ2hhbmdlcxIpCgZldmVudHMYASADKAsyGS5yaW5nd2FsbC52MS5WZXJzaW9uRXZlbnQiuQEKDFZlcnNpb25FdmVudBIQCgh3b3JrbG9hZBgBIAEoCRINCgVlcG9jaBgCIAEoBBIUCgxmcm9tX3ZlcnNpb24YAyABKAQSEgoKdG9fdmVyc2lvbhgEIAEoBBIPCgdjaGFuZ2VzGAUgAygJEgsKA2FjaxgGIAEoCRIqCgRtb2RlGAcgASgOMhwucmluZ3dhbGwudjEuRW5mb3JjZW1lbnRNb2RlEhQKDHRpbWVfdW5peF9tcxgIIAEoBCIwCgpMZWFzZUJhdGNoEg8KB2dhdGV3YXkYASABKAkSEQoJd29ya2xvYWRzGAIgAygJIjoKE01hcmtFbmZvcmNlZFJlcXVlc3QSEQoJd29ya2xvYWRzGAEgAygJEhAKCGVuZm9yY2VkGAIgASgIIk4KFE1hcmtFbmZvcmNlZFJlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISEAoIcmV2aXNpb24YAiABKAQifgoOUGFydGl0aW9uT3duZXISEAoIaW5zdGFuY2UYASABKAkSFAoMdGltZV91bml4X21zGAIgASgEEhgKEGVuZm9yY2VkX3JlbW92ZWQYAyADKAkSKgoGY2xhaW1zGAQgAygLMhoucmluZ3dhbGwudjEuUmVnaXN0cnlQbGFjZSI3Cg1SZWdpc3RyeVBsYWNlEhAKCHJldmlzaW9uGAEgASgEEhQKDHRpbWVfdW5peF9tcxgCIAEoBCJbCgxQcmVzZW5jZU1hcmsSEAoId29ya2xvYWQYASABKAkSJwoIcHJlc2VuY2UYAiABKA4yFS5yaW5nd2FsbC52MS5QcmVzZW5jZRIQCghyZXZpc2lvbhgDIAEoBCI/ChNNYXJrUHJlc2VuY2VSZXF1ZXN0EigKBW1hcmtzGAEgAygLMhkucmluZ3dhbGwudjEuUHJlc2VuY2VNYXJrIk4KFE1hcmtQcmVzZW5jZVJlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISEAoIcmV2aXNpb24YAiABKAQiEgoQR2V0TGVhc2VzUmVxdWVzdCKTAQoRR2V0TGVhc2VzUmVzcG9uc2USJAoFZXJyb3IYASABKAsyFS5yaW5nd2FsbC52MS5BcGlFcnJvchIOCgZsZWFzZWQYAiABKA0SDQoFc3RhbGUYAyABKA0SDwoHZXhwaXJlZBgEIAEoDRIoCgZmcm96ZW4YBSADKAsyGC5yaW5nd2FsbC52MS5MZWFzZUZyZWV6ZSJrCgtMZWFzZUZyZWV6ZRIkCgVzdGFnZRgBIAEoDjIVLnJpbmd3YWxsLnYxLlByZXNlbmNlEhUKDXNpbmNlX3VuaXhfbXMYAiABKAQSDAoEaGVsZBgDIAEoDRIRCgl3b3JrbG9hZHMYBCADKAkiIwoRTGlmdEZyZWV6ZVJlcXVlc3QSDgoGcmVhc29uGAEgASgJIkoKEkxpZnRGcmVlemVSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEg4KBmxpZnRlZBgCIAEoDSI/ChFHZXRTZXJ2aWNlUmVxdWVzdBIPCgdzZXJ2aWNlGAEgASgJEhkKEWF0X2xlYXN0X3JldmlzaW9uGAIgASgEIncKEkdldFNlcnZpY2VSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEEikKB3NlcnZpY2UYAyABKAsyGC5yaW5nd2FsbC52MS5TZXJ2aWNlVmlldyKzAQoLU2VydmljZVZpZXcSDwoHc2VydmljZRgBIAEoCRInCgVwb3J0cxgCIAMoCzIYLnJpbmd3YWxsLnYxLlNlcnZpY2VQb3J0Ei8KCWVuZHBvaW50cxgDIAMoCzIcLnJpbmd3YWxsLnYxLlNlcnZpY2VFbmRwb2ludBIPCgdjYWxsZXJzGAQgAygJEigKB3JlZnVzZWQYBSADKAsyFy5yaW5nd2FsbC52MS5SZWZ1c2VkUm93ImwKC1NlcnZpY2VQb3J0EgwKBHBvcnQYASABKA0SJwoHZWxlY3RlZBgCIAEoDjIWLnJpbmd3YWxsLnYxLlBvcnRDbGFzcxImCgV2b3RlcxgDIAMoCzIXLnJpbmd3YWxsLnYxLkNsYXNzVm90ZXMiWgoKQ2xhc3NWb3RlcxIqCgpwb3J0X2NsYXNzGAEgASgOMhYucmluZ3dhbGwudjEuUG9ydENsYXNzEg0KBXZvdGVzGAIgASgNEhEKCXdvcmtsb2FkcxgDIAMoCSL7AQoPU2VydmljZUVuZHBvaW50EhAKCHdvcmtsb2FkGAEgASgJEhEKCWFkZHJlc3NlcxgCIAMoCRIMCgRwb3J0GAMgASgNEg0KBXBvcnRzGAQgAygNEg4KBndlaWdodBgFIAEoDRInCghwcmVzZW5jZRgGIAEoDjIVLnJpbmd3YWxsLnYxLlByZXNlbmNlEjwKCG1ldGFkYXRhGAcgAygLMioucmluZ3dhbGwudjEuU2VydmljZUVuZHBvaW50Lk1ldGFkYXRhRW50cnkaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIk4KE0xpc3RTZXJ2aWNlc1JlcXVlc3QSDQoFYWZ0ZXIYASABKAkSDQoFbGltaXQYAiABKA0SGQoRYXRfbGVhc3RfcmV2aXNpb24YAyABKAQiiwEKFExpc3RTZXJ2aWNlc1Jlc3BvbnNlEiQKBWVycm9yGAEgASgLMhUucmluZ3dhbGwudjEuQXBpRXJyb3ISEAoIcmV2aXNpb24YAiABKAQSLQoIc2VydmljZXMYAyADKAsyGy5yaW5nd2FsbC52MS5TZXJ2aWNlU3VtbWFyeRIMCgRtb3JlGAQgASgIIkIKDlNlcnZpY2VTdW1tYXJ5Eg8KB3NlcnZpY2UYASABKAkSEQoJZW5kcG9pbnRzGAIgASgNEgwKBGxpdmUYAyABKA0iMQoRTGlzdENsYWltc1JlcXVlc3QSDQoFYWZ0ZXIYASABKAkSDQoFbGltaXQYAiABKA0ihQEKEkxpc3RDbGFpbXNSZXNwb25zZRIkCgVlcnJvchgBIAEoCzIVLnJpbmd3YWxsLnYxLkFwaUVycm9yEhAKCHJldmlzaW9uGAIgASgEEikKBmNsYWltcxgDIAMoCzIZLnJpbmd3YWxsLnYxLkFkZHJlc3NDbGFpbRIMCgRtb3JlGAQgASgIIjIKDEFkZHJlc3NDbGFpbRIPCgdhZGRyZXNzGAEgASgJEhEKCXdvcmtsb2FkcxgCIAMoCSpkCglQb3J0Q2xhc3MSGgoWUE9SVF9DTEFTU19VTlNQRUNJRklFRBAAEhMKD1BPUlRfQ0xBU1NfSFRUUBABEhIKDlBPUlRfQ0xBU1NfVENQEAISEgoOUE9SVF9DTEFTU19VRFAQAyqpAQoOV29ya2xvYWRTb3VyY2USHwobV09SS0xPQURfU09VUkNFX1VOU1BFQ0lGSUVEEAASGQoVV09SS0xPQURfU09VUkNFX0FHRU5UEAESHQoZV09SS0xPQURfU09VUkNFX0lOVkVOVE9SWRACEh4KGldPUktMT0FEX1NPVVJDRV9LVUJFUk5FVEVTEAMSHAoYV09SS0xPQURfU09VUkNFX09QRVJBVE9SEAQqeAoIUHJlc2VuY2USGAoUUFJFU0VOQ0VfVU5TUEVDSUZJRUQQABIRCg1QUkVTRU5DRV9MSVZFEAESEgoOUFJFU0VOQ0VfU1RBTEUQAhIVChFQUkVTRU5DRV9EUkFJTklORxADEhQKEFBSRVNFTkNFX0VYUElSRUQQBGIGcHJvdG8z", [file_ringwall_v1_config, file_ringwall_v1_policy]);
 
 /**
  * One workload with all its rows: the value of one REGISTRY key, so that a registration is atomic.
@@ -1098,6 +1098,15 @@ export type PartitionOwner = Message<"ringwall.v1.PartitionOwner"> & {
    * @generated from field: repeated string enforced_removed = 3;
    */
   enforcedRemoved: string[];
+
+  /**
+   * Where earlier take-overs of the partition were stored, oldest first, bounded. A revision that is
+   * named with a time does not belong to a log that was written later before it, or earlier behind it:
+   * that is how a log is told that went back and grew again.
+   *
+   * @generated from field: repeated ringwall.v1.RegistryPlace claims = 4;
+   */
+  claims: RegistryPlace[];
 };
 
 /**
@@ -1106,6 +1115,34 @@ export type PartitionOwner = Message<"ringwall.v1.PartitionOwner"> & {
  */
 export const PartitionOwnerSchema: GenMessage<PartitionOwner> = /*@__PURE__*/
   messageDesc(file_ringwall_v1_registry, 23);
+
+/**
+ * A record of REGISTRY and when it was stored.
+ *
+ * @generated from message ringwall.v1.RegistryPlace
+ */
+export type RegistryPlace = Message<"ringwall.v1.RegistryPlace"> & {
+  /**
+   * Revision of the record.
+   *
+   * @generated from field: uint64 revision = 1;
+   */
+  revision: bigint;
+
+  /**
+   * Unix milliseconds at which the server stored it.
+   *
+   * @generated from field: uint64 time_unix_ms = 2;
+   */
+  timeUnixMs: bigint;
+};
+
+/**
+ * Describes the message ringwall.v1.RegistryPlace.
+ * Use `create(RegistryPlaceSchema)` to create a new message.
+ */
+export const RegistryPlaceSchema: GenMessage<RegistryPlace> = /*@__PURE__*/
+  messageDesc(file_ringwall_v1_registry, 24);
 
 /**
  * What leases say about one workload.
@@ -1140,7 +1177,7 @@ export type PresenceMark = Message<"ringwall.v1.PresenceMark"> & {
  * Use `create(PresenceMarkSchema)` to create a new message.
  */
 export const PresenceMarkSchema: GenMessage<PresenceMark> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 24);
+  messageDesc(file_ringwall_v1_registry, 25);
 
 /**
  * Marks the presence of workloads of one partition. Sent by the registrar that counts leases to the
@@ -1162,7 +1199,7 @@ export type MarkPresenceRequest = Message<"ringwall.v1.MarkPresenceRequest"> & {
  * Use `create(MarkPresenceRequestSchema)` to create a new message.
  */
 export const MarkPresenceRequestSchema: GenMessage<MarkPresenceRequest> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 25);
+  messageDesc(file_ringwall_v1_registry, 26);
 
 /**
  * Answer to MarkPresenceRequest.
@@ -1190,7 +1227,7 @@ export type MarkPresenceResponse = Message<"ringwall.v1.MarkPresenceResponse"> &
  * Use `create(MarkPresenceResponseSchema)` to create a new message.
  */
 export const MarkPresenceResponseSchema: GenMessage<MarkPresenceResponse> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 26);
+  messageDesc(file_ringwall_v1_registry, 27);
 
 /**
  * Reads how leases stand.
@@ -1205,7 +1242,7 @@ export type GetLeasesRequest = Message<"ringwall.v1.GetLeasesRequest"> & {
  * Use `create(GetLeasesRequestSchema)` to create a new message.
  */
 export const GetLeasesRequestSchema: GenMessage<GetLeasesRequest> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 27);
+  messageDesc(file_ringwall_v1_registry, 28);
 
 /**
  * Answer to GetLeasesRequest.
@@ -1254,7 +1291,7 @@ export type GetLeasesResponse = Message<"ringwall.v1.GetLeasesResponse"> & {
  * Use `create(GetLeasesResponseSchema)` to create a new message.
  */
 export const GetLeasesResponseSchema: GenMessage<GetLeasesResponse> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 28);
+  messageDesc(file_ringwall_v1_registry, 29);
 
 /**
  * A stage that is held back because too many workloads fell silent at once.
@@ -1296,7 +1333,7 @@ export type LeaseFreeze = Message<"ringwall.v1.LeaseFreeze"> & {
  * Use `create(LeaseFreezeSchema)` to create a new message.
  */
 export const LeaseFreezeSchema: GenMessage<LeaseFreeze> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 29);
+  messageDesc(file_ringwall_v1_registry, 30);
 
 /**
  * Takes the freeze back: the workloads that are held back now are gone, by an operator's word.
@@ -1317,7 +1354,7 @@ export type LiftFreezeRequest = Message<"ringwall.v1.LiftFreezeRequest"> & {
  * Use `create(LiftFreezeRequestSchema)` to create a new message.
  */
 export const LiftFreezeRequestSchema: GenMessage<LiftFreezeRequest> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 30);
+  messageDesc(file_ringwall_v1_registry, 31);
 
 /**
  * Answer to LiftFreezeRequest.
@@ -1345,7 +1382,7 @@ export type LiftFreezeResponse = Message<"ringwall.v1.LiftFreezeResponse"> & {
  * Use `create(LiftFreezeResponseSchema)` to create a new message.
  */
 export const LiftFreezeResponseSchema: GenMessage<LiftFreezeResponse> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 31);
+  messageDesc(file_ringwall_v1_registry, 32);
 
 /**
  * Reads one service as callers see it.
@@ -1373,7 +1410,7 @@ export type GetServiceRequest = Message<"ringwall.v1.GetServiceRequest"> & {
  * Use `create(GetServiceRequestSchema)` to create a new message.
  */
 export const GetServiceRequestSchema: GenMessage<GetServiceRequest> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 32);
+  messageDesc(file_ringwall_v1_registry, 33);
 
 /**
  * Answer to GetServiceRequest.
@@ -1408,7 +1445,7 @@ export type GetServiceResponse = Message<"ringwall.v1.GetServiceResponse"> & {
  * Use `create(GetServiceResponseSchema)` to create a new message.
  */
 export const GetServiceResponseSchema: GenMessage<GetServiceResponse> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 33);
+  messageDesc(file_ringwall_v1_registry, 34);
 
 /**
  * One service as callers see it.
@@ -1457,7 +1494,7 @@ export type ServiceView = Message<"ringwall.v1.ServiceView"> & {
  * Use `create(ServiceViewSchema)` to create a new message.
  */
 export const ServiceViewSchema: GenMessage<ServiceView> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 34);
+  messageDesc(file_ringwall_v1_registry, 35);
 
 /**
  * One port of a service with the votes of its rows.
@@ -1492,7 +1529,7 @@ export type ServicePort = Message<"ringwall.v1.ServicePort"> & {
  * Use `create(ServicePortSchema)` to create a new message.
  */
 export const ServicePortSchema: GenMessage<ServicePort> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 35);
+  messageDesc(file_ringwall_v1_registry, 36);
 
 /**
  * Votes for one class.
@@ -1527,7 +1564,7 @@ export type ClassVotes = Message<"ringwall.v1.ClassVotes"> & {
  * Use `create(ClassVotesSchema)` to create a new message.
  */
 export const ClassVotesSchema: GenMessage<ClassVotes> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 36);
+  messageDesc(file_ringwall_v1_registry, 37);
 
 /**
  * One workload that serves a service.
@@ -1590,7 +1627,7 @@ export type ServiceEndpoint = Message<"ringwall.v1.ServiceEndpoint"> & {
  * Use `create(ServiceEndpointSchema)` to create a new message.
  */
 export const ServiceEndpointSchema: GenMessage<ServiceEndpoint> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 37);
+  messageDesc(file_ringwall_v1_registry, 38);
 
 /**
  * Lists services.
@@ -1625,7 +1662,7 @@ export type ListServicesRequest = Message<"ringwall.v1.ListServicesRequest"> & {
  * Use `create(ListServicesRequestSchema)` to create a new message.
  */
 export const ListServicesRequestSchema: GenMessage<ListServicesRequest> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 38);
+  messageDesc(file_ringwall_v1_registry, 39);
 
 /**
  * Answer to ListServicesRequest.
@@ -1667,7 +1704,7 @@ export type ListServicesResponse = Message<"ringwall.v1.ListServicesResponse"> &
  * Use `create(ListServicesResponseSchema)` to create a new message.
  */
 export const ListServicesResponseSchema: GenMessage<ListServicesResponse> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 39);
+  messageDesc(file_ringwall_v1_registry, 40);
 
 /**
  * One service in a listing.
@@ -1702,7 +1739,7 @@ export type ServiceSummary = Message<"ringwall.v1.ServiceSummary"> & {
  * Use `create(ServiceSummarySchema)` to create a new message.
  */
 export const ServiceSummarySchema: GenMessage<ServiceSummary> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 40);
+  messageDesc(file_ringwall_v1_registry, 41);
 
 /**
  * Lists addresses that more than one present workload claims.
@@ -1730,7 +1767,7 @@ export type ListClaimsRequest = Message<"ringwall.v1.ListClaimsRequest"> & {
  * Use `create(ListClaimsRequestSchema)` to create a new message.
  */
 export const ListClaimsRequestSchema: GenMessage<ListClaimsRequest> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 41);
+  messageDesc(file_ringwall_v1_registry, 42);
 
 /**
  * Answer to ListClaimsRequest.
@@ -1772,7 +1809,7 @@ export type ListClaimsResponse = Message<"ringwall.v1.ListClaimsResponse"> & {
  * Use `create(ListClaimsResponseSchema)` to create a new message.
  */
 export const ListClaimsResponseSchema: GenMessage<ListClaimsResponse> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 42);
+  messageDesc(file_ringwall_v1_registry, 43);
 
 /**
  * One address with everybody who claims it.
@@ -1800,7 +1837,7 @@ export type AddressClaim = Message<"ringwall.v1.AddressClaim"> & {
  * Use `create(AddressClaimSchema)` to create a new message.
  */
 export const AddressClaimSchema: GenMessage<AddressClaim> = /*@__PURE__*/
-  messageDesc(file_ringwall_v1_registry, 43);
+  messageDesc(file_ringwall_v1_registry, 44);
 
 /**
  * Application protocol class of a port. Open: a class that a build does not know survives storage.

@@ -102,7 +102,7 @@ export class VersionOracle {
     const fold = this.partition(record.subject);
     if (content.case === "epochBegin") {
       this.#begin(fold, content.value, `restored VERSIONS ${record.sequence}`);
-    } else if (content.case === "batch" && content.value.epoch >= fold.epoch) {
+    } else if (content.case === "batch" && content.value.epoch === fold.epoch) {
       this.#fold(fold, content.value);
     }
   }
@@ -144,9 +144,9 @@ export class VersionOracle {
 
   /** True if the batch counts. */
   #batch(fold: PartitionFold, batch: VersionBatch, where: string): boolean {
-    if (batch.epoch < fold.epoch && this.#lives > 0) {
+    if (batch.epoch !== fold.epoch && this.#lives > 0) {
       // A write that is tried again fits by chance where the log has come to the same sequence in
-      // another life. No reader lets a batch of a lower epoch count.
+      // another life. No reader lets a batch of another epoch count.
       return false;
     }
     if (batch.epoch !== fold.epoch) {

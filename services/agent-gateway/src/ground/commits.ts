@@ -56,8 +56,8 @@ export class Commits {
       this.#environment = commit.environment === "" ? this.#environment : commit.environment;
     } else if (content.case === "acceptState") {
       this.#generation = content.value.generation;
-      for (const { generation, configSequence, commitId } of content.value.overruled) {
-        this.#overruled.add(commitKey(generation, configSequence, commitId));
+      for (const { configSequence, commitId } of content.value.overruled) {
+        this.#overruled.add(commitKey(configSequence, commitId));
       }
     }
     return true;
@@ -78,7 +78,7 @@ export class Commits {
   has(inputs: Inputs): boolean {
     return (
       this.#ids.get(Number(inputs.configSequence)) === toHex(inputs.commitId) ||
-      this.#overruled.has(commitKey(inputs.generation, inputs.configSequence, inputs.commitId))
+      this.#overruled.has(commitKey(inputs.configSequence, inputs.commitId))
     );
   }
 
@@ -92,6 +92,7 @@ function readRecord(payload: Uint8Array) {
   return fromBinary(ConfigRecordSchema, payload).record;
 }
 
-function commitKey(generation: bigint, sequence: bigint, id: Uint8Array): string {
-  return `${generation}:${sequence}:${toHex(id)}`;
+/** A commit is overruled in whichever generation it is named, as it is for keepers and renderers. */
+function commitKey(sequence: bigint, id: Uint8Array): string {
+  return `${sequence}:${toHex(id)}`;
 }

@@ -2,7 +2,13 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { StoredRecord } from "@ringwall/actor";
 import { HEADER, type Names } from "@ringwall/bus";
 import type { WorkloadSpec } from "@ringwall/render";
-import { Presence, type WorkloadRecord, WorkloadRecordSchema } from "@ringwall/wire";
+import {
+  PartitionOwnerSchema,
+  Presence,
+  type WorkloadRecord,
+  WorkloadRecordSchema,
+} from "@ringwall/wire";
+import { Violation } from "./violation.ts";
 
 interface Change {
   readonly sequence: number;
@@ -32,6 +38,8 @@ export class RegistryOracle {
   readonly #lives: Life[] = [{ floor: 0, changes: [], states: new Map() }];
   readonly #current = new Map<string, WorkloadRecord>();
   readonly #ever = new Map<string, Map<string, WorkloadSpec>>();
+  /** Who took each partition over last, by the subject of its OWNER key. */
+  readonly #owners = new Map<string, string>();
   #history: Change[] = [];
   #formsEver = 0;
 
@@ -74,6 +82,7 @@ export class RegistryOracle {
   }
 
   take(record: StoredRecord): void {
+    this.#checkWriter(record);
     const change = this.#read(record);
     if (change === undefined) {
       return;
@@ -91,6 +100,23 @@ export class RegistryOracle {
     }
     for (const change of changes) {
       this.#note(change);
+    }
+  }
+
+  /**
+   * Only who took the partition over last may write it. In another life of the stream a write that is
+   * tried again fits by chance.
+   */
+  #checkWriter({ subject, sequence, payload, headers }: StoredRecord): void {
+    const owner = `${subject.slice(0, subject.lastIndexOf("."))}.OWNER`;
+    if (subject === owner) {
+      this.#owners.set(owner, fromBinary(PartitionOwnerSchema, payload).instance);
+    } else if (this.#lives.length === 1) {
+      const [writer = ""] = (headers[HEADER.write] ?? "").split(":");
+      const owned = this.#owners.get(owner) ?? "";
+      if (writer !== owned) {
+        throw new Violation("I10", `${writer} wrote REGISTRY ${sequence}, whose owner is ${owned}`);
+      }
     }
   }
 

@@ -7,7 +7,7 @@ const { values } = parseArgs({
   options: {
     mutation: { type: "string" },
     seeds: { type: "string", default: "150" },
-    steps: { type: "string", default: "200" },
+    steps: { type: "string", default: "300" },
     workers: { type: "string", default: "2" },
   },
 });

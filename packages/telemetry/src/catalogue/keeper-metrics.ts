@@ -5,6 +5,7 @@ export const KEEPER_METRICS: readonly MetricDescription[] = [
   counter("ringwall_commits_total", "Commits stored"),
   counter("ringwall_commit_conflicts_total", "Commits refused: someone else applied meanwhile"),
   counter("ringwall_commit_fence_lost_total", "Commits judged again: another record came between"),
+  counter("ringwall_config_strays_total", "Commits that do not follow the head: they do not count"),
   counter("ringwall_config_unreadable_total", "Records of CONFIG that this build can't read"),
   counter("ringwall_versions_advanced_total", "Policies that got their next version"),
   counter("ringwall_versions_malformed_total", "Records of VERSIONS that can't be read"),

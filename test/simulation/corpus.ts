@@ -48,6 +48,8 @@ const FOUND_LATE: readonly (readonly [seed: number, steps: number])[] = [
   [20735, 500],
   [21347, 500],
   [21403, 500],
+  [210, 500],
+  [496, 500],
 ];
 
 /** Seeds of the corpus in the order in which they run: what found faults, then wide, then a range. */

@@ -41,6 +41,10 @@ describe("the writer of a partition", () => {
     expect(one.pending).toHaveLength(1);
     one.perform();
     one.perform();
+    // What was answered for "1" is stored before "2" is.
+    expect(one.labels()).toEqual({ [A]: "1", [B]: "1" });
+    expect(one.settled).toHaveLength(2);
+    one.perform();
     expect(one.settled).toMatchObject([
       { kind: "done", changed: true },
       { kind: "done", changed: true },

@@ -58,7 +58,8 @@ const REMOVAL_HEADERS = purgeHeaders(`${MARKER_TTL_MS / 1000}s`);
 
 /**
  * The one writer of a partition of REGISTRY. Requests wait in a queue; one append is in flight,
- * fenced by the partition's last sequence; requests for the same workload share one append.
+ * fenced by the partition's last sequence; requests for the same workload share one append, unless
+ * one says otherwise than another.
  */
 export class PartitionWriter {
   readonly #host: WriterHost;
@@ -241,25 +242,34 @@ export class PartitionWriter {
     const before = this.#current(id);
     let current = before;
     const results: Result[] = [];
-    for (const { operation } of jobs) {
+    let reported = false;
+    for (const [index, { operation }] of jobs.entries()) {
       const result = operate(current, operation, {
         scopes: this.#host.scopes,
         wallMs: this.#host.moment().wallMs,
         wasEnforced: this.#ownerKey.wasEnforced(id),
       });
+      const reports = operation.kind === "report" && result.kind === "next";
+      if (reports && reported && result.record !== current.record) {
+        // It says otherwise than one before it, which is answered only for what was stored.
+        this.#queue.putBack(jobs.slice(index));
+        break;
+      }
+      reported ||= reports;
       results.push(result);
       if (result.kind === "next") {
         this.#rememberRemoval(id, current.record, result.record);
         current = { record: result.record, sequence: current.sequence };
       }
     }
+    const judged = jobs.slice(0, results.length);
     if (current.record === before.record) {
-      this.#answer(jobs, results, before.sequence);
+      this.#answer(judged, results, before.sequence);
     } else if (this.#ownerKey.due) {
-      this.#queue.putBack(jobs);
+      this.#queue.putBack(judged);
     } else {
-      const traced = traceWrite(jobs, this.#host.traceRatio, this.#host.moment());
-      this.#writeWorkload({ id, record: current.record, jobs, results, traced });
+      const traced = traceWrite(judged, this.#host.traceRatio, this.#host.moment());
+      this.#writeWorkload({ id, record: current.record, jobs: judged, results, traced });
     }
   }
 

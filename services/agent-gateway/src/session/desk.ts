@@ -79,7 +79,9 @@ export class Desk {
     const former = this.#parts.book.get(workload);
     const isRecent = former !== undefined && moment.monotonicMs - former.openedMs < REPEAT_MS;
     if (former?.nonce === up.body.value.nonce && (isLate || isRecent)) {
-      // Repeated before our answer can have arrived; if that was lost, it is repeated once more.
+      // Repeated before our answer can have arrived; if that was lost, it is repeated once more. A body
+      // that was still being tried may have been refused meanwhile.
+      former.parked = parkedOf(up.body.value, former.has, former.parked);
       this.#parts.out.count("ringwall_repeated_hellos_total");
       return;
     }

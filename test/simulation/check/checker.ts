@@ -61,7 +61,8 @@ export class Checker implements HostWatcher {
 
   /** Checks for what one operator is told. */
   promises(): PromiseChecks {
-    return new PromiseChecks({ config: this.config, registry: this.registry });
+    const nowMs = () => this.#bus.nowMs;
+    return new PromiseChecks({ config: this.config, registry: this.registry, nowMs });
   }
 
   installed(host: Host, _before: unknown, how: "apply" | "boot"): void {
@@ -77,7 +78,7 @@ export class Checker implements HostWatcher {
           this.config.regressed(stream.records);
           break;
         case "REGISTRY":
-          this.registry.regressed(stream.records, stream.lastSequence);
+          this.registry.regressed(stream.records, stream.lastSequence, this.#bus.nowMs);
           break;
         case "VERSIONS":
           this.versions.regressed(stream.records);

@@ -10,7 +10,11 @@ import { Violation } from "./violation.ts";
 export interface PromiseParts {
   readonly config: ConfigOracle;
   readonly registry: RegistryOracle;
+  readonly nowMs: () => number;
 }
+
+/** How long after a stream went back its readers may not know of it. */
+const GRACE_MS = 100;
 
 /** Holds the control plane to its answers: what it said was stored has been stored. */
 export class PromiseChecks implements OperatorWatcher {
@@ -40,16 +44,21 @@ export class PromiseChecks implements OperatorWatcher {
   }
 
   declared({ workload, labels }: Declaration): void {
-    const stored = this.#parts.registry.since(workload, this.#place);
+    const stored = this.#stored(workload);
     if (!stored.some((record) => record !== undefined && isSame(record.labels, labels))) {
       throw new Violation("I10", `the report of ${workload} was answered and never stored`);
     }
   }
 
   deregistered(workload: string): void {
-    if (!this.#parts.registry.since(workload, this.#place).includes(undefined)) {
+    if (!this.#stored(workload).includes(undefined)) {
       throw new Violation("I10", `the removal of ${workload} was answered and never stored`);
     }
+  }
+
+  #stored(workload: string) {
+    const { registry, nowMs } = this.#parts;
+    return registry.since(workload, this.#place, nowMs(), GRACE_MS);
   }
 }
 

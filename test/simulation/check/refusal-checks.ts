@@ -10,13 +10,15 @@ interface Refusal {
   readonly knownBy: Set<string>;
   /** Pushes of it by gateways that knew. */
   sent: number;
-  /** One, and one for every session that was opened by a Hello from before the refusal. */
+  /** One for every session that was opened by a Hello from before the refusal. */
   allowed: number;
 }
 
 /** Watches what gateways hear of refusals and what they send all the same. */
 export class RefusalChecks {
   readonly #refusals = new Map<string, Refusal>();
+  /** The last Hello of each workload, with the gateway lives that were handed it. */
+  readonly #hellos = new Map<string, { readonly nonce: bigint; readonly takers: Set<string> }>();
 
   /** A gateway takes in something that an agent said; its host says what is true by now. */
   heard(gateway: string, host: Host, payload: Uint8Array): void {
@@ -24,6 +26,7 @@ export class RefusalChecks {
     const { body } = fromBinary(UpSchema, payload);
     if (body.case === "hello") {
       const told = body.value.refusedDigests.map(hex);
+      this.#handed(gateway, workload, body.value.nonce);
       for (const digest of told) {
         this.#know(gateway, workload, digest);
       }
@@ -32,7 +35,12 @@ export class RefusalChecks {
         this.#refusal(workload, digest).allowed += 1;
       }
     } else if (body.case === "ack" && body.value.status === AckStatus.REFUSED) {
-      this.#know(gateway, workload, hex(body.value.digest));
+      const digest = hex(body.value.digest);
+      this.#know(gateway, workload, digest);
+      // A Hello that came twice opened two sessions: each hears of the refusal of its own push.
+      const refusal = this.#refusal(workload, digest);
+      const sessions = this.#hellos.get(workload)?.takers.size ?? 1;
+      refusal.allowed = Math.max(refusal.allowed, sessions);
     }
   }
 
@@ -69,6 +77,15 @@ export class RefusalChecks {
         this.#refusals.delete(key);
       }
     }
+  }
+
+  #handed(gateway: string, workload: string, nonce: bigint): void {
+    let hello = this.#hellos.get(workload);
+    if (hello?.nonce !== nonce) {
+      hello = { nonce, takers: new Set() };
+      this.#hellos.set(workload, hello);
+    }
+    hello.takers.add(gateway);
   }
 
   #know(gateway: string, workload: string, digest: string): void {

@@ -42,6 +42,7 @@ export class RegistryOracle {
   readonly #owners = new Map<string, string>();
   #history: Change[] = [];
   #formsEver = 0;
+  #regressedMs = Number.NEGATIVE_INFINITY;
 
   constructor(names: Names) {
     this.#head = names.registryAll.slice(0, -1);
@@ -57,11 +58,19 @@ export class RegistryOracle {
     return this.#history.length;
   }
 
-  /** Records of a workload: what it was at a place, and whatever came later. Undefined: it was removed. */
-  since(id: string, place: number): (WorkloadRecord | undefined)[] {
-    const before = this.#history.slice(0, place).findLast((change) => change.id === id);
+  /**
+   * Records of a workload: what it was at a place, and whatever came later. Undefined: it was removed.
+   * What the stream lost within `graceMs` before now counts: nobody can know of it yet.
+   */
+  since(id: string, place: number, nowMs: number, graceMs: number): (WorkloadRecord | undefined)[] {
+    const earlier = this.#history.slice(0, place).filter((change) => change.id === id);
+    const isFresh = nowMs - this.#regressedMs <= graceMs;
+    const kept = isFresh
+      ? earlier.findLastIndex(({ sequence }) => sequence > 0)
+      : earlier.length - 1;
     const after = this.#history.slice(place).filter((change) => change.id === id);
-    return [before?.record, ...after.map(({ record }) => record)];
+    const before = kept < 0 ? [undefined] : earlier.slice(kept).map(({ record }) => record);
+    return [...before, ...after.map(({ record }) => record)];
   }
 
   /** How many forms of workloads were ever known. */
@@ -92,7 +101,8 @@ export class RegistryOracle {
   }
 
   /** REGISTRY is another one, or went back. */
-  regressed(records: Iterable<StoredRecord>, lastSequence: number): void {
+  regressed(records: Iterable<StoredRecord>, lastSequence: number, nowMs: number): void {
+    this.#regressedMs = nowMs;
     const changes = [...records].flatMap((record) => this.#read(record) ?? []);
     this.#lives.push({ floor: lastSequence, changes, states: new Map() });
     for (const id of [...this.#current.keys()]) {

@@ -118,6 +118,15 @@ export class Checker implements HostWatcher {
     }
   }
 
+  /** A registrar wants something done. */
+  registrarWants(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === "append" && effect.stream === "REGISTRY") {
+        this.registry.wanted(effect);
+      }
+    }
+  }
+
   /** An agent wants something done. */
   agentWants(host: Host, effects: readonly Effect[]): void {
     for (const effect of effects) {

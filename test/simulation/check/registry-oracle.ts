@@ -1,13 +1,8 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { StoredRecord } from "@ringwall/actor";
+import type { AppendEffect, StoredRecord } from "@ringwall/actor";
 import { HEADER, type Names } from "@ringwall/bus";
 import type { WorkloadSpec } from "@ringwall/render";
-import {
-  PartitionOwnerSchema,
-  Presence,
-  type WorkloadRecord,
-  WorkloadRecordSchema,
-} from "@ringwall/wire";
+import { Presence, type WorkloadRecord, WorkloadRecordSchema } from "@ringwall/wire";
 import { Violation } from "./violation.ts";
 
 interface Change {
@@ -38,8 +33,10 @@ export class RegistryOracle {
   readonly #lives: Life[] = [{ floor: 0, changes: [], states: new Map() }];
   readonly #current = new Map<string, WorkloadRecord>();
   readonly #ever = new Map<string, Map<string, WorkloadSpec>>();
-  /** Who took each partition over last, by the subject of its OWNER key. */
-  readonly #owners = new Map<string, string>();
+  /** Sequences that writes were to follow, by their ids. */
+  readonly #fences = new Map<string, number>();
+  /** Last sequence of each partition, by what its keys begin with. */
+  readonly #last = new Map<string, number>();
   #history: Change[] = [];
   #formsEver = 0;
   #regressedMs = Number.NEGATIVE_INFINITY;
@@ -91,7 +88,7 @@ export class RegistryOracle {
   }
 
   take(record: StoredRecord): void {
-    this.#checkWriter(record);
+    this.#checkFence(record);
     const change = this.#read(record);
     if (change === undefined) {
       return;
@@ -103,7 +100,12 @@ export class RegistryOracle {
   /** REGISTRY is another one, or went back. */
   regressed(records: Iterable<StoredRecord>, lastSequence: number, nowMs: number): void {
     this.#regressedMs = nowMs;
-    const changes = [...records].flatMap((record) => this.#read(record) ?? []);
+    this.#last.clear();
+    const stored = [...records];
+    for (const { subject, sequence } of stored) {
+      this.#last.set(partitionOfKey(subject), sequence);
+    }
+    const changes = stored.flatMap((record) => this.#read(record) ?? []);
     this.#lives.push({ floor: lastSequence, changes, states: new Map() });
     for (const id of [...this.#current.keys()]) {
       this.#note({ sequence: 0, id, record: undefined, spec: undefined });
@@ -113,21 +115,24 @@ export class RegistryOracle {
     }
   }
 
-  /**
-   * Only who took the partition over last may write it. In another life of the stream a write that is
-   * tried again fits by chance.
-   */
-  #checkWriter({ subject, sequence, payload, headers }: StoredRecord): void {
-    const owner = `${subject.slice(0, subject.lastIndexOf("."))}.OWNER`;
-    if (subject === owner) {
-      this.#owners.set(owner, fromBinary(PartitionOwnerSchema, payload).instance);
-    } else if (this.#lives.length === 1) {
-      const [writer = ""] = (headers[HEADER.write] ?? "").split(":");
-      const owned = this.#owners.get(owner) ?? "";
-      if (writer !== owned) {
-        throw new Violation("I10", `${writer} wrote REGISTRY ${sequence}, whose owner is ${owned}`);
-      }
+  /** A registrar asks for a write: behind which record of its partition. */
+  wanted({ write = "", expect }: AppendEffect): void {
+    this.#fences.set(write, expect?.sequence ?? -1);
+  }
+
+  /** Whoever writes a partition has read all of it: what is stored follows what it was judged by. */
+  #checkFence({ subject, sequence, headers }: StoredRecord): void {
+    const partition = partitionOfKey(subject);
+    const write = headers[HEADER.write] ?? "";
+    const fence = this.#fences.get(write);
+    const last = this.#last.get(partition) ?? 0;
+    if (fence !== last) {
+      throw new Violation(
+        "I10",
+        `${write} wrote REGISTRY ${sequence} behind ${fence}, not ${last}`,
+      );
     }
+    this.#last.set(partition, sequence);
   }
 
   #note(change: Change): void {
@@ -198,4 +203,8 @@ export function specOf(record: WorkloadRecord): WorkloadSpec {
     presence: PRESENCES[presence] ?? "live",
     enforced,
   };
+}
+
+function partitionOfKey(subject: string): string {
+  return subject.slice(0, subject.lastIndexOf("."));
 }

@@ -140,6 +140,11 @@ export class World {
       create: (life) => {
         const instance = `${name}-${life}`;
         const reducer = createService(service, instance, this.bus.names, hurried);
+        if (service === "registrar") {
+          return new Observed(reducer, {
+            wants: (effects) => this.checker.registrarWants(effects),
+          });
+        }
         if (service !== "gateway") {
           return reducer;
         }

@@ -1,25 +1,55 @@
-import type { Message } from "@ringwall/actor";
+import type { FollowEffect, Message } from "@ringwall/actor";
 import type { Names } from "@ringwall/bus";
 import type { Ground } from "./ground/ground.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Checkpoints } from "./versions/checkpoints.ts";
 import type { Partition } from "./versions/partition.ts";
 
+/** What a reader follows. */
+type Followed = Omit<FollowEffect, "kind" | "reader">;
+
+/** Logs that are followed from the start on, or from when VERSIONS is loaded, and never given up. */
+const FOLLOWED = {
+  config: () => ({ stream: "CONFIG", filters: [], from: "all" }),
+  registry: ({ registryAll }) => ({
+    stream: "REGISTRY",
+    filters: [registryAll],
+    from: "last-per-subject",
+    headersOnly: true,
+  }),
+  "registry-owners": ({ registryOwners }) => ({
+    stream: "REGISTRY",
+    filters: [registryOwners],
+    from: "last-per-subject",
+  }),
+  status: ({ statusAll }) => ({
+    stream: "STATUS",
+    filters: [statusAll],
+    from: "last-per-subject",
+  }),
+  content: () => ({ stream: "CONTENT", filters: [], from: "new" }),
+  "checkpoints-config": ({ checkpoint }) => ({
+    stream: "CHECKPOINTS",
+    filters: [checkpoint("config", 0, "a", 0), checkpoint("config", 0, "b", 0)],
+    from: "last-per-subject",
+  }),
+  // Not from now on: what was read is what shows that a store which grew is another one.
+  "checkpoints-watch": () => ({
+    stream: "CHECKPOINTS",
+    filters: [],
+    from: "last-per-subject",
+    headersOnly: true,
+  }),
+} satisfies Readonly<Record<string, (names: Names) => Followed>>;
+
+type FollowedName = keyof typeof FOLLOWED;
+
 /**
  * Logs that a gateway reads. CHECKPOINTS is read once, before VERSIONS; from then on it is only
  * watched, by headers, so that its loss is noticed. Checkpoints of CONFIG, which are small, are read
  * all the time: they say which registry counts.
  */
-export type ReaderName =
-  | "config"
-  | "registry"
-  | "registry-owners"
-  | "status"
-  | "content"
-  | "checkpoints"
-  | "checkpoints-config"
-  | "checkpoints-watch"
-  | "versions";
+export type ReaderName = FollowedName | "checkpoints" | "versions";
 
 const NEEDED: readonly ReaderName[] = [
   "config",
@@ -29,14 +59,14 @@ const NEEDED: readonly ReaderName[] = [
   "versions",
 ];
 /** Logs that are read from the start on, in this order. */
-const READ_ALWAYS = [
+const READ_ALWAYS: readonly FollowedName[] = [
   "config",
   "registry",
   "registry-owners",
   "status",
   "content",
   "checkpoints-config",
-] as const;
+];
 
 const INFO_TAG = "loader:VERSIONS";
 /** Asks once VERSIONS is read whether it is still the one that the checkpoints were held against. */
@@ -130,21 +160,12 @@ export class Loader {
       return false;
     }
     const reader = id.slice(RETRY_TIMER.length);
-    switch (reader) {
-      case "config":
-      case "registry":
-      case "registry-owners":
-      case "status":
-      case "content":
-      case "checkpoints-config":
-      case "checkpoints-watch":
-        this.#follow(reader);
-        break;
-      case "confirm":
-        this.#confirm();
-        break;
-      default:
-        this.#loadVersions();
+    if (isFollowed(reader)) {
+      this.#follow(reader);
+    } else if (id === CONFIRM_TAG) {
+      this.#confirm();
+    } else {
+      this.#loadVersions();
     }
     return true;
   }
@@ -159,10 +180,15 @@ export class Loader {
     return true;
   }
 
-  /** True if the answer says that VERSIONS became another one between the first answer and its reading. */
-  isReplaced({ tag, createdUnixNs }: Extract<Message, { kind: "stream-info" }>): boolean {
+  /** True if the answer says that VERSIONS was replaced or went back since the first answer. */
+  isReplaced(message: Extract<Message, { kind: "stream-info" }>): boolean {
+    const { tag, createdUnixNs, lastSequence } = message;
+    const was = this.#info;
     return (
-      tag === CONFIRM_TAG && this.#caughtUp.has("versions") && createdUnixNs !== this.#createdNs
+      tag === CONFIRM_TAG &&
+      this.#caughtUp.has("versions") &&
+      was !== undefined &&
+      (createdUnixNs !== was.createdNs || lastSequence < was.lastSequence)
     );
   }
 
@@ -179,66 +205,9 @@ export class Loader {
     return true;
   }
 
-  #follow(reader: Exclude<ReaderName, "checkpoints" | "versions">): void {
+  #follow(reader: FollowedName): void {
     const { names, out } = this.#parts;
-    switch (reader) {
-      case "config":
-        out.fork({ kind: "follow", reader, stream: "CONFIG", filters: [], from: "all" });
-        break;
-      case "registry":
-        out.fork({
-          kind: "follow",
-          reader,
-          stream: "REGISTRY",
-          filters: [names.registryAll],
-          from: "last-per-subject",
-          headersOnly: true,
-        });
-        break;
-      case "registry-owners":
-        out.fork({
-          kind: "follow",
-          reader,
-          stream: "REGISTRY",
-          filters: [names.registryOwners],
-          from: "last-per-subject",
-        });
-        break;
-      case "status":
-        out.fork({
-          kind: "follow",
-          reader,
-          stream: "STATUS",
-          filters: [names.statusAll],
-          from: "last-per-subject",
-        });
-        break;
-      case "content":
-        out.fork({ kind: "follow", reader, stream: "CONTENT", filters: [], from: "new" });
-        break;
-      case "checkpoints-config":
-        out.fork({
-          kind: "follow",
-          reader,
-          stream: "CHECKPOINTS",
-          filters: (["a", "b"] as const).map((slot) => names.checkpoint("config", 0, slot, 0)),
-          from: "last-per-subject",
-        });
-        break;
-      case "checkpoints-watch":
-        // Not from now on: what was read is what shows that a store which grew is another one.
-        out.fork({
-          kind: "follow",
-          reader,
-          stream: "CHECKPOINTS",
-          filters: [],
-          from: "last-per-subject",
-          headersOnly: true,
-        });
-        break;
-      default:
-        reader satisfies never;
-    }
+    out.fork({ kind: "follow", reader, ...FOLLOWED[reader](names) });
   }
 
   #confirm(): void {
@@ -324,15 +293,9 @@ export class Loader {
 }
 
 function isReader(tag: string): tag is ReaderName {
-  return (
-    tag === "config" ||
-    tag === "registry" ||
-    tag === "registry-owners" ||
-    tag === "status" ||
-    tag === "content" ||
-    tag === "checkpoints" ||
-    tag === "checkpoints-config" ||
-    tag === "checkpoints-watch" ||
-    tag === "versions"
-  );
+  return tag === "checkpoints" || tag === "versions" || isFollowed(tag);
+}
+
+function isFollowed(reader: string): reader is FollowedName {
+  return Object.hasOwn(FOLLOWED, reader);
 }

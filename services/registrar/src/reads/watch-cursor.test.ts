@@ -134,4 +134,25 @@ describe("a watch", () => {
     const never = new WatchClient(open(registry, ANY, 99));
     expect(never.read(1, 8_192, 2_000)).toEqual(["resync"]);
   });
+
+  it("sends a changed filter's workloads that this instance reads only later", () => {
+    const ahead = new Registry(NAMES);
+    const behind = new Registry(NAMES);
+    const record = storedRecord(NAMES, 1, { id: "w-0", labels: { app: "db" } });
+    ahead.apply(record);
+    const client = new WatchClient(open(ahead, WEB));
+    client.read();
+    client.reopen(
+      new WatchCursor(behind, {
+        filter: WEB_OR_DB,
+        resumeRevision: 1,
+        resumeFilter: WEB,
+        untilMs: 1_000,
+      }),
+    );
+    expect(client.read()).toEqual([]);
+    behind.apply(record);
+    expect(client.read()).toEqual(["workloads", "endOfSnapshot"]);
+    expect(client.known.digest()).toBe(expected(behind, WEB_OR_DB));
+  });
 });

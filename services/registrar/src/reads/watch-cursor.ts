@@ -31,12 +31,14 @@ export interface WatchStart {
 
 /**
  * What a stream does next:
+ * - `start`: picks what a scan has to look at, once the fold has what the client has;
  * - `scan`: goes through all workloads in order of their ids and sends those of the filter; where
  *   the client had another filter, only what differs;
  * - `end`: sends what changed meanwhile, then says that the scan is complete;
  * - `follow`: sends changes after `position`.
  */
 type Phase =
+  | { readonly kind: "start"; readonly former: CompiledFilter | undefined }
   | {
       readonly kind: "scan";
       readonly former: CompiledFilter | undefined;
@@ -80,10 +82,7 @@ export class WatchCursor {
     this.#position = snapshot ? registry.revision : resumeRevision;
     this.#settled = resumeRevision;
     const former = snapshot || resumeFilter?.key === filter.key ? undefined : resumeFilter;
-    this.#phase =
-      snapshot || former !== undefined
-        ? { kind: "scan", former, ids: toScan(registry, filter, former), after: "" }
-        : { kind: "follow" };
+    this.#phase = snapshot || former !== undefined ? { kind: "start", former } : { kind: "follow" };
   }
 
   /** The next frame; undefined when the client has everything. */
@@ -96,6 +95,8 @@ export class WatchCursor {
       return undefined;
     }
     switch (this.#phase.kind) {
+      case "start":
+        return this.#start(this.#phase.former, new Frame(maxBytes - FRAME_MARGIN));
       case "scan":
         return this.#scan(this.#phase, new Frame(maxBytes - FRAME_MARGIN));
       case "end":
@@ -105,6 +106,13 @@ export class WatchCursor {
       default:
         return this.#phase satisfies never;
     }
+  }
+
+  #start(former: CompiledFilter | undefined, frame: Frame): WatchNext {
+    const ids = toScan(this.#registry, this.#filter, former);
+    const phase = { kind: "scan" as const, former, ids, after: "" };
+    this.#phase = phase;
+    return this.#scan(phase, frame);
   }
 
   #scan(phase: Phase & { readonly kind: "scan" }, frame: Frame): WatchNext {

@@ -35,6 +35,7 @@ const FOUND_LATE: readonly (readonly [seed: number, steps: number])[] = [
   [2306, 500],
   [2440, 500],
   [2533, 500],
+  [2633, 500],
   [2690, 500],
   [2963, 500],
   [3342, 500],

@@ -1,4 +1,4 @@
-import type { Effect, Message, Moment } from "@ringwall/actor";
+import type { AppendEffect, Effect, Message, Moment } from "@ringwall/actor";
 import { describe, expect, it } from "vitest";
 import { names, Slots } from "./index.ts";
 
@@ -8,7 +8,7 @@ const NAMES = names();
 function sharing() {
   const slots = new Slots({ names: NAMES, instance: "one", service: "s", slots: ["s.0"] });
   let monotonicMs = 0;
-  const appends: string[] = [];
+  const appends: AppendEffect[] = [];
   const kinds: string[] = [];
   const take = (effects: readonly Effect[]) => {
     for (const effect of effects) {
@@ -17,7 +17,7 @@ function sharing() {
       } else {
         kinds.push(effect.kind);
         if (effect.kind === "append") {
-          appends.push(effect.tag);
+          appends.push(effect);
         }
       }
     }
@@ -41,7 +41,11 @@ function sharing() {
     step,
     refuse,
     kinds,
-    claims: () => appends.filter((tag) => tag === "slots.slot.s.0").length,
+    owned: () => slots.owned.size,
+    claims: () => appends.filter(({ tag }) => tag === "slots.slot.s.0").length,
+    /** Places that renewals expected so far. */
+    renewals: () =>
+      appends.filter(({ tag }) => tag === "slots.renew").map(({ expect: at }) => at?.sequence),
     wait: (ms: number) => {
       for (const untilMs = monotonicMs + ms; monotonicMs < untilMs; ) {
         monotonicMs += 500;
@@ -67,5 +71,30 @@ describe("a claim that is overtaken", () => {
       wait(500);
     }
     expect(kinds).toContain("unfollow");
+  });
+});
+
+describe("a lease", () => {
+  it("is renewed only where it was stored last; otherwise OWNERS is read anew, after a renewal", () => {
+    const { step, kinds, owned, renewals } = sharing();
+    step({ kind: "appended", tag: "slots.slot.s.0", sequence: 2 });
+    expect(owned()).toBe(1);
+    step({ kind: "timer", id: "slots.renew" });
+    step({ kind: "appended", tag: "slots.renew", sequence: 7 });
+    step({ kind: "timer", id: "slots.renew" });
+    expect(renewals()).toEqual([undefined, 1, 7]);
+    const lost = {
+      effect: "append",
+      code: "fence-lost",
+      detail: "wrong last sequence: 0",
+    } as const;
+    step({ kind: "failed", tag: "slots.renew", ...lost });
+    expect(owned()).toBe(0);
+    kinds.length = 0;
+    step({ kind: "timer", id: "slots.follow" });
+    expect(kinds).toEqual(["append"]);
+    expect(renewals().at(-1)).toBeUndefined();
+    step({ kind: "appended", tag: "slots.renew", sequence: 3 });
+    expect(kinds).toEqual(["append", "follow"]);
   });
 });

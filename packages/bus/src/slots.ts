@@ -1,13 +1,12 @@
 import type { Effect, Message, Moment, StoredRecord } from "@ringwall/actor";
-import { HEADER, purgeHeaders } from "./driver/headers.ts";
+import { HEADER } from "./driver/headers.ts";
 import type { Names } from "./names.ts";
+import { RENEW, SlotLease } from "./slot-lease.ts";
 
 /** How often an instance renews its key. */
 export const RENEW_MS = 2000;
 /** An instance whose key has not moved for this long loses its slots. */
 export const LEASE_MS = 6000;
-/** An instance that could not renew for this long gives its slots up by itself. */
-const OWN_LEASE_MS = 5000;
 /** An instance that was silent for this long is not remembered. */
 const FORGET_MS = 60_000;
 const LOOK_MS = 500;
@@ -16,8 +15,6 @@ const FROZEN_MS = 2000;
 const FOLLOW_AGAIN_MS = 200;
 /** A record that overtook a claim and is not seen for this long is not there to be seen. */
 const BLIND_MS = 5000;
-/** Keys of instances that ended without a word go by themselves. */
-const INSTANCE_TTL = "60s";
 const READER = "slots";
 
 /** What an instance's slots are made of. */
@@ -49,6 +46,7 @@ export class Slots {
   readonly #keyPrefix: string;
   readonly #instancePrefix: string;
   readonly #known: ReadonlySet<string>;
+  readonly #lease: SlotLease;
   /** Other instances: when their key moved last, by this instance's monotonic clock. */
   readonly #others = new Map<string, number>();
   readonly #slots = new Map<string, Slot>();
@@ -59,8 +57,7 @@ export class Slots {
   readonly #gained = new Set<string>();
   readonly #lost = new Set<string>();
   #phase: "waiting" | "sharing" | "stopped" = "waiting";
-  #renewing = false;
-  #renewedMs = Number.NEGATIVE_INFINITY;
+  #following = false;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #writes = 0;
 
@@ -69,6 +66,8 @@ export class Slots {
     this.#keyPrefix = parts.names.owner("");
     this.#instancePrefix = `instance.${parts.service}.`;
     this.#known = new Set(parts.slots);
+    const key = parts.names.owner(this.#instancePrefix + parts.instance);
+    this.#lease = new SlotLease(key, parts.instance, () => this.#nextWrite());
   }
 
   /** The slots that this instance owns. */
@@ -93,10 +92,9 @@ export class Slots {
     switch (message.kind) {
       case "start":
         return [
-          this.#follow(),
           ...this.#renew(),
           { kind: "timer", id: "slots.look", delayMs: LOOK_MS },
-          { kind: "timer", id: "slots.renew", delayMs: RENEW_MS },
+          { kind: "timer", id: RENEW, delayMs: RENEW_MS },
         ];
       case "stop":
         return this.#stop();
@@ -123,7 +121,9 @@ export class Slots {
     }
   }
 
+  /** Reads OWNERS. It begins after a renewal, so that no loss in between stays unknown. */
   #follow(): Effect {
+    this.#following = true;
     const filters = new Set(
       this.#parts.slots.map((slot) => {
         const [first, ...rest] = slot.split(".");
@@ -136,29 +136,17 @@ export class Slots {
   }
 
   #renew(): Effect[] {
-    if (this.#renewing || this.#phase === "stopped") {
-      return [];
-    }
-    this.#renewing = true;
-    const { names, instance } = this.#parts;
-    return fork({
-      kind: "append",
-      tag: "slots.renew",
-      stream: "OWNERS",
-      subject: names.owner(this.#instancePrefix + instance),
-      payload: new TextEncoder().encode(instance),
-      headers: { [HEADER.ttl]: INSTANCE_TTL },
-    });
+    return this.#phase === "stopped" ? [] : this.#lease.renew();
   }
 
   #timer(id: string, now: number): Effect[] {
     switch (id) {
-      case "slots.renew":
+      case RENEW:
         return [{ kind: "timer", id, delayMs: RENEW_MS }, ...this.#renew()];
       case "slots.look":
         return [{ kind: "timer", id, delayMs: LOOK_MS }, ...this.#look(now)];
       case "slots.follow":
-        return this.#phase === "stopped" ? [] : [this.#follow()];
+        return this.#renew();
       default:
         return [];
     }
@@ -177,7 +165,7 @@ export class Slots {
         this.#others.delete(other);
       }
     }
-    if (this.#owned.size > 0 && now - this.#renewedMs > OWN_LEASE_MS) {
+    if (this.#owned.size > 0 && !this.#lease.isFresh(now)) {
       const effects = [...this.#owned].flatMap((slot) => this.#lose(slot));
       return [...effects, log("warn", "slots given up: the lease could not be renewed")];
     }
@@ -208,6 +196,8 @@ export class Slots {
   }
 
   #readerLost(): Effect[] {
+    this.#following = false;
+    this.#lease.forgetPlace();
     const effects = [...this.#owned].flatMap((slot) => this.#lose(slot));
     this.#slots.clear();
     this.#blind.clear();
@@ -220,10 +210,9 @@ export class Slots {
   }
 
   #appended(tag: string, sequence: number, now: number): Effect[] {
-    if (tag === "slots.renew") {
-      this.#renewing = false;
-      this.#renewedMs = now;
-      return this.#share(now);
+    if (tag === RENEW) {
+      this.#lease.renewed(sequence, now);
+      return this.#following || this.#phase === "stopped" ? this.#share(now) : [this.#follow()];
     }
     const slot = slotOf(tag);
     const pending = slot === undefined ? undefined : this.#pending.get(slot);
@@ -242,11 +231,12 @@ export class Slots {
   }
 
   #failed({ tag, code, detail }: Extract<Message, { kind: "failed" }>, now: number): Effect[] {
-    if (tag === "slots.renew") {
-      this.#renewing = false;
-      return [];
+    if (tag === RENEW) {
+      this.#lease.failed();
+      return code === "fence-lost" && this.#phase !== "stopped" ? this.#readAnew() : [];
     }
     if (tag === READER) {
+      this.#following = false;
       this.#phase = this.#phase === "stopped" ? "stopped" : "waiting";
       return [
         log("error", `OWNERS can't be followed: ${detail}`),
@@ -271,32 +261,29 @@ export class Slots {
     if (now - sinceMs < BLIND_MS) {
       return [];
     }
+    return this.#readAnew();
+  }
+
+  #readAnew(): Effect[] {
     const unfollow: Effect = { kind: "unfollow", reader: READER };
-    return [log("warn", "OWNERS is not what was read"), unfollow, ...this.#readerLost()];
+    return [
+      log("warn", "OWNERS is not what was read"),
+      ...(this.#following ? [unfollow] : []),
+      ...this.#readerLost(),
+    ];
   }
 
   #stop(): Effect[] {
-    const { names, instance } = this.#parts;
     const owned = [...this.#owned];
     const effects = owned.flatMap((slot) => [...this.#lose(slot), ...this.#write(slot, "release")]);
     this.#phase = "stopped";
-    return [
-      ...effects,
-      ...fork({
-        kind: "append",
-        tag: "slots.goodbye",
-        stream: "OWNERS",
-        subject: names.owner(this.#instancePrefix + instance),
-        payload: new Uint8Array(),
-        headers: purgeHeaders(INSTANCE_TTL),
-      }),
-    ];
+    return [...effects, ...this.#lease.end()];
   }
 
   /** Gives up what is above the share, takes what is free below it. */
   #share(now: number): Effect[] {
     // Without a fresh lease of its own an instance takes nothing.
-    if (this.#phase !== "sharing" || now - this.#renewedMs > OWN_LEASE_MS) {
+    if (this.#phase !== "sharing" || !this.#lease.isFresh(now)) {
       return [];
     }
     const live = [...this.#others].flatMap(([id, movedMs]) =>
@@ -343,7 +330,6 @@ export class Slots {
 
   #write(slot: string, what: "claim" | "release"): Effect[] {
     const { names, instance } = this.#parts;
-    this.#writes += 1;
     this.#pending.set(slot, what);
     return fork({
       kind: "append",
@@ -352,8 +338,13 @@ export class Slots {
       subject: names.owner(slot),
       payload: new TextEncoder().encode(what === "claim" ? instance : ""),
       expect: { sequence: this.#slots.get(slot)?.sequence ?? 0 },
-      write: `${instance}:slots:${this.#writes}`,
+      write: this.#nextWrite(),
     });
+  }
+
+  #nextWrite(): string {
+    this.#writes += 1;
+    return `${this.#parts.instance}:slots:${this.#writes}`;
   }
 
   #gain(slot: string): Effect[] {

@@ -5,11 +5,14 @@ import { AgentError } from "./errors.ts";
 import type { PolicyRecord } from "./record.ts";
 import type { PolicyStore } from "./store/policy-store.ts";
 
-/** How an apply ended. `failed` says nothing about the policy: this host could not try it. */
+/**
+ * How an apply ended. `failed` says nothing about the policy: this host could not try it, or, where
+ * `mayBeInForce`, could not store it after the backend was asked to install it.
+ */
 export type ApplyOutcome =
   | { readonly kind: "applied" }
   | { readonly kind: "refused"; readonly detail: string }
-  | { readonly kind: "failed"; readonly detail: string };
+  | { readonly kind: "failed"; readonly detail: string; readonly mayBeInForce: boolean };
 
 /** What to put in force. */
 export interface ApplyOrder {
@@ -30,9 +33,11 @@ export async function applyPolicy(
   store: PolicyStore,
   order: ApplyOrder,
 ): Promise<ApplyOutcome> {
+  let mayBeInForce = false;
   try {
     await store.prepare(order.record);
     if (!order.installed) {
+      mayBeInForce = true;
       const refusal = await install(backend, order);
       if (refusal !== undefined) {
         return refusal;
@@ -41,7 +46,8 @@ export async function applyPolicy(
     await store.commit();
     return { kind: "applied" };
   } catch (thrown) {
-    return { kind: "failed", detail: AgentError.from(thrown, "backend-unavailable").message };
+    const { message: detail } = AgentError.from(thrown, "backend-unavailable");
+    return { kind: "failed", detail, mayBeInForce };
   }
 }
 

@@ -60,7 +60,7 @@ export class Host {
   /** First part of an apply: written beside the last good policy. Undefined if that went well. */
   prepare(record: PolicyRecord): ApplyOutcome | undefined {
     if (!this.writable) {
-      return { kind: "failed", detail: "the state directory can't be written" };
+      return unwritable(false);
     }
     this.#prepared = record;
     return undefined;
@@ -82,7 +82,7 @@ export class Host {
   /** Third part: the prepared policy is the last good one. */
   commit(installed: boolean): ApplyOutcome {
     if (!this.writable) {
-      return { kind: "failed", detail: "the state directory can't be written" };
+      return unwritable(!installed);
     }
     this.#stored = this.#prepared ?? this.#stored;
     this.#prepared = undefined;
@@ -130,4 +130,8 @@ export class Host {
     this.#kernel = record;
     this.#watcher.installed(this, before, how);
   }
+}
+
+function unwritable(mayBeInForce: boolean): ApplyOutcome {
+  return { kind: "failed", detail: "the state directory can't be written", mayBeInForce };
 }

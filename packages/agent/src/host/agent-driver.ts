@@ -189,7 +189,7 @@ export class AgentDriver {
         break;
       case "check-drift":
         this.#onHost(async () => {
-          if (this.#session.record?.policy === effect.policy) {
+          if (this.#session.inForce?.policy === effect.policy) {
             const { repaired, detail } = await backend.drift(effect.policy);
             this.#step({ kind: "drift", repaired, detail });
           }

@@ -32,6 +32,8 @@ export class Intake {
   readonly #chunks = new ChunkAssembly();
   #record: PolicyRecord | undefined;
   #installed: boolean;
+  /** A later one that may be in force but could not be stored: a restart goes back to the one above. */
+  #unstored: PolicyRecord | undefined;
   #refused: readonly BodyDigest[];
   #queue: Down[] = [];
   #applying: { readonly down: Down; readonly record: PolicyRecord } | undefined;
@@ -52,7 +54,17 @@ export class Intake {
 
   /** True if that policy is in force. */
   get installed(): boolean {
-    return this.#installed;
+    return this.#installed && this.#unstored === undefined;
+  }
+
+  /** The policy in force, stored or not; undefined if there is none. */
+  get inForce(): PolicyRecord | undefined {
+    return this.#unstored ?? (this.#installed ? this.#record : undefined);
+  }
+
+  /** The latest policy, in force or not: nothing below it is taken. */
+  get latest(): PolicyRecord | undefined {
+    return this.#unstored ?? this.#record;
   }
 
   /** Bodies that the host refused, oldest first. */
@@ -143,7 +155,7 @@ export class Intake {
   }
 
   #take(down: Down, body: PushBody): void {
-    const verdict = judge(this.#record, down, body);
+    const verdict = judge(this.#record, down, body, this.latest);
     if (verdict.kind === "out-of-step") {
       this.#ack(down, AckStatus.OUT_OF_STEP, verdict.detail);
       return;
@@ -153,8 +165,8 @@ export class Intake {
     this.#out.push({
       kind: "apply",
       record,
-      previous: this.#installed ? this.#record?.policy : undefined,
-      installed: this.#installed && this.#record?.digest === record.digest,
+      previous: this.installed ? this.#record?.policy : undefined,
+      installed: this.installed && this.#record?.digest === record.digest,
     });
   }
 
@@ -163,6 +175,7 @@ export class Intake {
       case "applied":
         this.#record = record;
         this.#installed = true;
+        this.#unstored = undefined;
         if (this.#refused.includes(record.digest)) {
           this.#setRefused(this.#refused.filter((digest) => digest !== record.digest));
         }
@@ -173,6 +186,7 @@ export class Intake {
         this.#ack(down, AckStatus.REFUSED, outcome.detail);
         return;
       case "failed":
+        this.#unstored = outcome.mayBeInForce ? record : this.#unstored;
         this.#ack(down, AckStatus.OUT_OF_STEP, `FAILED: ${outcome.detail}`);
         return;
       default:

@@ -18,14 +18,20 @@ export type PushBody =
  * Judges a push against what the agent has. It never trusts order or luck: only a newer epoch, a
  * higher version of the same epoch or the same version with the same digest is taken, never from
  * inputs below those of the policy in force, and only if the body that results has the digest that
- * was named.
+ * was named. `have` is what deltas start from, `latest` what nothing may be below: another one only
+ * where a policy is in force that could not be stored.
  */
-export function judge(have: PolicyRecord | undefined, down: Down, body: PushBody): Verdict {
+export function judge(
+  have: PolicyRecord | undefined,
+  down: Down,
+  body: PushBody,
+  latest: PolicyRecord | undefined = have,
+): Verdict {
   const digest = digestText(down.digest);
   if (digest === undefined) {
     return outOfStep(`push names a digest of ${down.digest.length} bytes, not 32`);
   }
-  const old = have === undefined ? undefined : tooOld(have, down, digest);
+  const old = latest === undefined ? undefined : tooOld(latest, down, digest);
   if (old !== undefined) {
     return outOfStep(old);
   }

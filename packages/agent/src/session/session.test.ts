@@ -46,6 +46,11 @@ function policy(version: bigint, ...peers: string[]) {
   );
 }
 
+/** How an apply fails on a full disk: before or after the policy was installed. */
+function failure(mayBeInForce: boolean) {
+  return { kind: "failed", detail: "disk full", mayBeInForce } as const;
+}
+
 class Bench {
   readonly session: AgentSession;
   readonly ups: Up[] = [];
@@ -225,7 +230,7 @@ describe("AgentSession while open", () => {
     const bench = holding(1n, "10.0.0.1/32");
     bench.delta(policy(1n, "10.0.0.1/32"), policy(2n, "10.0.0.2/32"));
     bench.applied();
-    expect(bench.session.record?.policy.inboundRules[0]?.peerCidrs).toEqual(["10.0.0.2/32"]);
+    expect(bench.session.inForce?.policy.inboundRules[0]?.peerCidrs).toEqual(["10.0.0.2/32"]);
   });
 
   it("takes pipelined deltas one after the other", () => {
@@ -349,10 +354,44 @@ describe("AgentSession while open", () => {
   it("says that the host failed, which is no word about the body", () => {
     const bench = opened();
     bench.snapshot(policy(1n, "10.0.0.1/32"));
-    bench.step({ kind: "applied", outcome: { kind: "failed", detail: "disk full" } });
+    bench.step({ kind: "applied", outcome: failure(false) });
     expect(bench.ack()).toMatchObject({ status: AckStatus.OUT_OF_STEP });
     expect(bench.ack().detail).toBe("FAILED: disk full");
     expect(bench.session.status.refused).toEqual([]);
+  });
+
+  it("takes nothing below a policy that is in force and could not be stored, and says so", () => {
+    const bench = holding(1n, "10.0.0.1/32");
+    const inputs = { generation: 5n, configSequence: 9n, registryRevision: 9n };
+    const later = policy(2n, "10.0.0.2/32");
+    bench.down({ ...bench.head(later, 1n), inputs, body: { case: "snapshot", value: later } });
+    bench.step({ kind: "applied", outcome: failure(true) });
+    expect(bench.session.status.installed).toBe(false);
+    const drift = bench.step({ kind: "timer", id: "drift" });
+    expect(drift).toContainEqual(expect.objectContaining({ kind: "check-drift", policy: later }));
+
+    bench.step({ kind: "reconnected" });
+    bench.step({ kind: "timer", id: "hello" });
+    expect(bench.hello()).toMatchObject({ appliedVersion: 1n, inputs });
+    expect(bench.hello().digest).toHaveLength(0);
+
+    bench.open(200n);
+    const below = policy(3n, "10.0.0.3/32");
+    const older = { ...inputs, configSequence: 8n };
+    bench.down({
+      ...bench.head(below, 1n),
+      inputs: older,
+      body: { case: "snapshot", value: below },
+    });
+    expect(bench.ack()).toMatchObject({ status: AckStatus.OUT_OF_STEP, version: 3n });
+
+    bench.down({ ...bench.head(later, 1n), inputs, body: { case: "snapshot", value: later } });
+    expect(bench.effects.findLast(({ kind }) => kind === "apply")).toMatchObject({
+      previous: undefined,
+      installed: false,
+    });
+    bench.applied();
+    expect(bench.session.status).toMatchObject({ version: 2n, installed: true });
   });
 
   it("does not acknowledge in a later session what was applied in an earlier one", () => {

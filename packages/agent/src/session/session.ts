@@ -64,9 +64,9 @@ export class AgentSession {
     return statusOf(this.#env.workload, this.#phase, this.#intake, this.#driftCount);
   }
 
-  /** The policy that the agent remembers, with what belongs to it. */
-  get record(): PolicyRecord | undefined {
-    return this.#intake.record;
+  /** The policy in force, stored or not; undefined if there is none. */
+  get inForce(): PolicyRecord | undefined {
+    return this.#intake.inForce;
   }
 
   /** Takes one message; the effects are to be performed in order. */
@@ -157,6 +157,7 @@ export class AgentSession {
       lastSession: this.#lastSession,
       record: this.#intake.record,
       installed: this.#intake.installed,
+      inputs: this.#intake.latest?.inputs,
       refused: this.#intake.refused,
       inventory: this.#inventory,
     });
@@ -174,10 +175,10 @@ export class AgentSession {
         this.#onHeartbeat(moment);
         break;
       case TIMERS.drift: {
-        const record = this.#intake.record;
+        const { inForce, applying } = this.#intake;
         this.#timer(TIMERS.drift, DRIFT_MS);
-        if (record !== undefined && this.#intake.installed && !this.#intake.applying) {
-          this.#out.push({ kind: "check-drift", policy: record.policy });
+        if (inForce !== undefined && !applying) {
+          this.#out.push({ kind: "check-drift", policy: inForce.policy });
         }
         break;
       }
@@ -361,7 +362,7 @@ export class AgentSession {
   }
 
   #onCounters(reading: CounterReading | undefined, moment: Moment): void {
-    const record = this.#intake.record;
+    const record = this.#intake.latest;
     if (this.#phase.kind === "open" && reading !== undefined && record !== undefined) {
       this.#up(encodeCounters(this.#phase.session, record, reading), moment);
     }

@@ -6,6 +6,7 @@ import {
   type Down,
   HeartbeatSchema,
   HelloSchema,
+  type Inputs,
   type InventoryReport,
   UpSchema,
 } from "@ringwall/wire";
@@ -25,6 +26,8 @@ export interface HelloParts {
   readonly record: PolicyRecord | undefined;
   /** False if the record is remembered but not in force: then no digest is claimed. */
   readonly installed: boolean;
+  /** Inputs of the latest policy, whether it could be stored or not. */
+  readonly inputs: Inputs | undefined;
   readonly refused: readonly BodyDigest[];
   readonly inventory: InventoryReport | undefined;
 }
@@ -42,8 +45,8 @@ export function encodeHello(env: AgentEnv, parts: HelloParts): Uint8Array {
     refusedDigests: parts.refused.map(digestBytes),
     facts: { ...env.facts },
   });
-  if (parts.record?.inputs !== undefined) {
-    hello.inputs = parts.record.inputs;
+  if (parts.inputs !== undefined) {
+    hello.inputs = parts.inputs;
   }
   if (parts.inventory !== undefined) {
     hello.inventory = parts.inventory;

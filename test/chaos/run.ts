@@ -3,7 +3,7 @@
  * after the other, and shows that no update is lost, no wrong policy is installed and everybody gets
  * back to the head. Ends with 1 if a scenario failed.
  */
-import { parseArgs } from "node:util";
+import { readFlags } from "../flags.ts";
 import { Ground } from "./ground.ts";
 import { type Measured, type Scenario, type Size, Skipped } from "./scenario.ts";
 import { SCENARIOS } from "./scenarios/index.ts";
@@ -80,12 +80,10 @@ class Run {
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      only: { type: "string", multiple: true },
-      size: { type: "string", default: "full" },
-      list: { type: "boolean", default: false },
-    },
+  const values = readFlags(USAGE, {
+    only: { type: "string", multiple: true },
+    size: { type: "string", default: "full" },
+    list: { type: "boolean", default: false },
   });
   const { size } = values;
   const all = SCENARIOS.filter(({ fullOnly }) => size === "full" || fullOnly !== true);

@@ -3,21 +3,24 @@
  * sides, half of each profile, and ends with `N passed, M failed`. A failure prints its seed, the
  * path to it and the smallest tree that fails.
  */
-import { inspect, parseArgs } from "node:util";
+import { inspect } from "node:util";
 import { IGNITION, type Profile, RINGWALL } from "@ringwall/declared";
 import fc from "fast-check";
+import { readFlags } from "../flags.ts";
 import { checkLaws } from "./laws.ts";
 import { ignitionSides, type LiveSide, ringwallSides } from "./live-sides.ts";
 
 const BATCH = 500;
 
-const { values } = parseArgs({
-  options: { trees: { type: "string", default: "20000" }, seed: { type: "string" } },
+const USAGE = "usage: declared:long [--trees N] [--seed S], both integers, N ≥ 2\n";
+const values = readFlags(USAGE, {
+  trees: { type: "string", default: "20000" },
+  seed: { type: "string" },
 });
 const trees = Number(values.trees);
 const seed = values.seed === undefined ? Date.now() >>> 0 : Number(values.seed);
 if (!Number.isInteger(trees) || trees < 2 || !Number.isInteger(seed)) {
-  process.stderr.write("usage: pnpm declared:long --trees N --seed S\n");
+  process.stderr.write(USAGE);
   process.exit(2);
 }
 process.stdout.write(`seed ${seed}\n`);

@@ -3,7 +3,7 @@
  * the engine in every expansion, and after each hundred a larger estate; ends with
  * `N passed, M failed`.
  */
-import { parseArgs } from "node:util";
+import { readFlags } from "../flags.ts";
 import { checkChurn } from "./check-churn.ts";
 import { checkHistory } from "./check-history.ts";
 
@@ -12,16 +12,15 @@ const PRINTED_FAILURES = 5;
 /** Histories between two larger estates. */
 const HISTORIES_PER_CHURN = 100;
 
-const { values } = parseArgs({
-  options: {
-    histories: { type: "string", default: "1000" },
-    seed: { type: "string", default: "1" },
-  },
+const USAGE = "usage: differential [--histories N] [--seed S], both integers, N ≥ 1\n";
+const values = readFlags(USAGE, {
+  histories: { type: "string", default: "1000" },
+  seed: { type: "string", default: "1" },
 });
 const histories = Number(values.histories);
 const first = Number(values.seed);
 if (!Number.isInteger(histories) || !Number.isInteger(first) || histories < 1) {
-  process.stderr.write("usage: differential [--histories N] [--seed S], both integers, N ≥ 1\n");
+  process.stderr.write(USAGE);
   process.exit(2);
 }
 

@@ -1,15 +1,14 @@
 // Shows that the checker bites: `pnpm simulate:mutations [--mutation NAME] [--seeds K] [--workers W]`.
-import { parseArgs } from "node:util";
+import { readFlags } from "../../flags.ts";
 import { simulateApart } from "../simulation-process.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 
-const { values } = parseArgs({
-  options: {
-    mutation: { type: "string" },
-    seeds: { type: "string", default: "150" },
-    steps: { type: "string", default: "300" },
-    workers: { type: "string", default: "2" },
-  },
+const USAGE = "usage: simulate:mutations [--mutation NAME] [--seeds K] [--steps N] [--workers W]\n";
+const values = readFlags(USAGE, {
+  mutation: { type: "string" },
+  seeds: { type: "string", default: "150" },
+  steps: { type: "string", default: "300" },
+  workers: { type: "string", default: "2" },
 });
 
 interface Result {

@@ -5,7 +5,16 @@ import { bodyDigest } from "@ringwall/rendered";
 import { VersionCheckpointSchema } from "@ringwall/wire";
 import { describe, expect, it } from "vitest";
 import { Bench } from "./testing/bench.ts";
-import { advance, body, epoch, inputsAt, stored } from "./testing/records.ts";
+import {
+  accepted,
+  advance,
+  batch,
+  body,
+  epoch,
+  GENERATION,
+  inputsAt,
+  stored,
+} from "./testing/records.ts";
 import { fromHex } from "./wire/hex.ts";
 
 const A = body("10.0.0.1/32");
@@ -117,6 +126,20 @@ describe("a gateway whose log went back to an older copy", () => {
     expect(bench.all("unfollow")).toEqual([]);
     expect(bench.all("follow")).toMatchObject([{ reader: "checkpoints-watch" }]);
     bench.hello();
+    expect(bench.push()).toMatchObject({ epoch: 9n, headVersion: 3n });
+  });
+
+  it("pushes nothing that was rendered before an operator accepted the state", () => {
+    const bench = Bench.ready();
+    for (const entry of stored("rw", A)) bench.feed(entry);
+    const generation = GENERATION + 1n;
+    bench.feed(accepted("rw", generation));
+    bench.feed(withHead(9n));
+    bench.hello();
+    expect(bench.all("publish").filter(({ subject }) => subject.endsWith(".down"))).toHaveLength(1);
+    expect(bench.status().detail).toContain("rendered anew");
+    const inputs = { ...inputsAt(1), generation };
+    bench.feed(batch("rw", "web-1", { epoch: 9n, inputs }));
     expect(bench.push()).toMatchObject({ epoch: 9n, headVersion: 3n });
   });
 

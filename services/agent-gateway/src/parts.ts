@@ -99,6 +99,7 @@ export function createParts(env: ServiceEnv, heartbeatMs: number): GatewayParts 
     held: ground.held,
     partition: partition(session.partition),
     settled: ground.isSettled(groundKey(session.partition)),
+    isOverruled: (partition(session.partition).inputs?.generation ?? 0n) < commits.generation,
     registered: registry.has(session.workload),
     hasCommit: (inputs) => commits.has(inputs),
     mayHaveRegistry: (inputs) =>

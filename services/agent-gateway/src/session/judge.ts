@@ -13,6 +13,8 @@ export interface View {
   readonly partition: Partition;
   /** True if the inputs that the partition names are there. */
   readonly settled: boolean;
+  /** True if an operator accepted the state after what the partition was rendered from. */
+  readonly isOverruled: boolean;
   /** True if the registry has the workload. */
   readonly registered: boolean;
   /** True if CONFIG has the commit that these inputs name, or an operator overruled it. */
@@ -54,7 +56,14 @@ export function judge(session: Session, view: View): Decision {
     return ground;
   }
   const point = { epoch: view.partition.epoch, version: head.version, digest: head.digest };
-  return judgeHead(session, point);
+  const { has } = session;
+  if (has.epoch === point.epoch && has.version === point.version && has.digest === point.digest) {
+    return { kind: "synced" };
+  }
+  // What was lost may be in it, and is given up: only what is rendered from now on is for anybody.
+  return view.isOverruled
+    ? silent(AgentState.PENDING, "the state was accepted; policies are rendered anew")
+    : judgeHead(session, point);
 }
 
 function knownWorkload(
@@ -111,9 +120,6 @@ function judgeHead(session: Session, head: Point): Decision {
   const { has, sent } = session;
   if (contradicts(has, head)) {
     return { kind: "contradiction" };
-  }
-  if (has.epoch === head.epoch && has.version === head.version && has.digest === head.digest) {
-    return { kind: "synced" };
   }
   if (session.parked.includes(head.digest)) {
     const inFlight = session.flights.some((flight) => flight.digest === head.digest);

@@ -67,6 +67,18 @@ export function commit(prefix: string, sequence: number, environment = "prod"): 
   };
 }
 
+/** An operator's acceptance of the state, which begins a generation. */
+export function accepted(prefix: string, generation: bigint): Entry {
+  const record = create(ConfigRecordSchema, {
+    record: { case: "acceptState", value: { generation } },
+  });
+  return {
+    stream: "CONFIG",
+    subject: `${prefix}.config.commit`,
+    payload: toBinary(ConfigRecordSchema, record),
+  };
+}
+
 /** A registered workload. */
 export function registered(prefix: string, workload: string): Entry {
   return {

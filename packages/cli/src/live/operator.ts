@@ -60,9 +60,19 @@ const HINT_OF_API: Readonly<Record<string, string>> = {
   wrong_environment: "set --env or RINGWALL_ENVIRONMENT to the control plane's environment",
 };
 
+/** What to do about something that is not there, by the verb that looked for it. */
+const HINT_OF_MISSING: Readonly<Record<string, string>> = {
+  "policy.get":
+    "`ringwall get workloads` lists the workloads, `ringwall history ID` the versions of one",
+  "policy.history": "`ringwall get workloads` lists the workloads",
+  "workload.deregister": "`ringwall get workloads` lists the workloads",
+  "config.tree": "`ringwall history` lists the commits",
+  "lease.lift": "`ringwall leases show` says what is held back",
+};
+
 /** Turns an operation's error into what the command ends with. */
 export function apiFailure(verb: string, error: ApiError): CliError {
-  const hint = HINT_OF_API[error.code];
+  const hint = error.code === "not_found" ? HINT_OF_MISSING[verb] : HINT_OF_API[error.code];
   return new CliError(EXIT_OF_API[error.code] ?? "refused", `${verb}: ${error.message}`, {
     ...(hint === undefined ? {} : { hint }),
     data: { api: { verb, code: error.code } },

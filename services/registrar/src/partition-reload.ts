@@ -15,6 +15,7 @@ export class PartitionReload {
   readonly #found = new Map<string, Current>();
   readonly #seen = new Set<string>();
   #last = 0;
+  #foldEnd = 0;
   #owner: StoredOwner | undefined;
 
   constructor(reader: string, names: Names) {
@@ -42,11 +43,22 @@ export class PartitionReload {
     return this.#seen.has(id);
   }
 
+  /** Everything was read. What the fold has by now is not behind it; removals may have expired. */
+  ended(registry: Registry, partition: number): void {
+    this.#foldEnd = Number(registry.owner(partition)?.place.revision ?? 0n);
+    for (const id of registry.idsOf(partition)) {
+      this.#foldEnd = Math.max(this.#foldEnd, registry.get(id)?.sequence ?? 0);
+    }
+  }
+
   /**
    * What of the fold can't be of the log that was read here, once a write at `sequence` was fenced by
    * its last record: nothing can have come in between. Undefined if all fits.
    */
   contradiction(registry: Registry, partition: number, sequence: number): string | undefined {
+    if (this.#foldEnd > this.#last) {
+      return `the partition was read up to ${this.#foldEnd}, it ends at ${this.#last}`;
+    }
     const isOlder = (place: number) => place <= Math.min(registry.revision, sequence);
     for (const [id, { record, sequence: place }] of this.#found) {
       const folded = registry.get(id);

@@ -174,6 +174,36 @@ describe("the writer of a partition", () => {
     expect(one.settled.at(-1)).toMatchObject({ kind: "refused", code: "unavailable" });
   });
 
+  it("does not serve from a fold of a log that was emptied", () => {
+    const one = instance();
+    const restore = one.stream.backUp();
+    one.settle();
+    one.report(A, "1");
+    one.settle();
+    restore();
+    one.report(B, "1");
+    one.settle();
+    expect(one.contradictions).toHaveLength(1);
+    expect(one.settled.at(-1)).toMatchObject({ kind: "refused", code: "unavailable" });
+  });
+
+  it("does not answer for a write that fits another life of the log by chance", () => {
+    const one = instance();
+    one.settle();
+    // Of another partition, and lost.
+    one.registry.apply({
+      subject: NAMES.registryOwner(8),
+      sequence: one.stream.sequence + 1,
+      payload: new Uint8Array(),
+      headers: {},
+      timeUnixMs: 1_000_000,
+    });
+    one.report(A, "1");
+    one.settle();
+    expect(one.contradictions).toEqual([expect.stringContaining("stored at 2")]);
+    expect(one.settled.at(-1)).toMatchObject({ kind: "refused", code: "unavailable" });
+  });
+
   it("refuses what it has and tries again when the bus can't store", () => {
     const one = instance();
     one.settle();

@@ -9,48 +9,15 @@ import { OwnerKey } from "./owner-key.ts";
 import { PartitionReload } from "./partition-reload.ts";
 import { MARKER_TTL_MS } from "./registry.ts";
 import { refused } from "./report.ts";
-import { traceWrite, type WriteTrace, writeSpan } from "./write-trace.ts";
+import { traceWrite, writeSpan } from "./write-trace.ts";
 import type { WriterHost } from "./writer-host.ts";
+import { inFlight, type WriterState, type WrittenWorkload } from "./writer-state.ts";
 
 /** Workloads that are judged in one step at most. */
 const JUDGED_PER_STEP = 64;
 
 /** Pause after the bus could not store a write. */
 const RETRY_MS = 1_000;
-
-/**
- * What the writer is doing:
- * - `released`: the partition is somebody else's;
- * - `claiming`: the owner key is being written; its success proves that the fold is current, or that it
- *   is of another life of the log;
- * - `reloading`: the fence was lost or an answer was; the partition is read anew;
- * - `waiting`: the bus could not store; a timer goes on with reloading;
- * - `idle`: nothing is in flight;
- * - `writing`: one append is in flight.
- */
-type State =
-  | { readonly kind: "released" | "waiting" | "idle" }
-  | { readonly kind: "reloading"; readonly reload: PartitionReload }
-  | {
-      readonly kind: "claiming";
-      readonly tag: string;
-      /** What the partition held, if it was read anew before. */
-      readonly reload?: PartitionReload;
-    }
-  | {
-      readonly kind: "writing";
-      readonly tag: string;
-      /** Absent while the owner key is written. */
-      readonly written?: WrittenWorkload;
-    };
-
-interface WrittenWorkload {
-  readonly id: string;
-  readonly record: WorkloadRecord | undefined;
-  readonly jobs: readonly Job[];
-  readonly results: readonly Result[];
-  readonly traced: WriteTrace | undefined;
-}
 
 const OWNER_HEADERS = { [HEADER.type]: PartitionOwnerSchema.typeName };
 const RECORD_HEADERS = { [HEADER.type]: WorkloadRecordSchema.typeName };
@@ -67,8 +34,10 @@ export class PartitionWriter {
   readonly #queue = new JobQueue();
   readonly #own = new Map<string, Current>();
   readonly #ownerKey: OwnerKey;
-  #state: State = { kind: "released" };
+  #state: WriterState = { kind: "released" };
   #fence = 0;
+  /** Revision of the fold when the present append was sent. */
+  #sentAt = 0;
   #round = 0;
 
   constructor(host: WriterHost, partition: number) {
@@ -135,20 +104,30 @@ export class PartitionWriter {
     if ((state.kind !== "claiming" && state.kind !== "writing") || state.tag !== tag) {
       return;
     }
+    const contradiction = this.#contradiction(state, sequence);
+    if (contradiction !== undefined) {
+      this.#host.contradicted(contradiction);
+      return;
+    }
     this.#fence = Math.max(this.#fence, sequence);
     this.#state = { kind: "idle" };
     if (state.kind === "claiming") {
-      const detail = state.reload?.contradiction(this.#host.registry, this.#partition, sequence);
-      if (detail !== undefined) {
-        this.#host.contradicted(detail);
-        return;
-      }
       this.#ownerKey.claimed(sequence);
       this.#host.serving(this.#partition, true);
     } else if (state.written !== undefined) {
       this.#stored(state.written, sequence);
     }
     this.pump();
+  }
+
+  /** Why the fold is of another life of the log than a write that was stored now. */
+  #contradiction(state: WriterState, sequence: number): string | undefined {
+    if (sequence <= this.#sentAt) {
+      return `the log was read up to ${this.#sentAt}, a later write was stored at ${sequence}`;
+    }
+    return state.kind === "claiming"
+      ? state.reload?.contradiction(this.#host.registry, this.#partition, sequence)
+      : undefined;
   }
 
   failed(tag: string, code: FailureCode, detail: string): void {
@@ -190,6 +169,7 @@ export class PartitionWriter {
     const { reload } = this.#state;
     this.#host.out.push({ kind: "unfollow", reader });
     this.#adopt(reload, sequence);
+    reload.ended(this.#host.registry, this.#partition);
     this.#claim(reload);
   }
 
@@ -317,6 +297,7 @@ export class PartitionWriter {
 
   #append(parts: Pick<AppendEffect, "subject" | "payload" | "headers" | "trace">): string {
     this.#round += 1;
+    this.#sentAt = this.#host.registry.revision;
     const tag = `write.${this.#partition}.${this.#round}`;
     this.#host.out.fork({
       kind: "append",
@@ -408,8 +389,4 @@ export class PartitionWriter {
       job.settle(refused("unavailable", `${job.id} was not written: ${why}; try again`));
     }
   }
-}
-
-function inFlight(state: State): readonly Job[] {
-  return "written" in state ? (state.written?.jobs ?? []) : [];
 }

@@ -40,6 +40,8 @@ export class RegistryOracle {
   #history: Change[] = [];
   #formsEver = 0;
   #regressedMs = Number.NEGATIVE_INFINITY;
+  /** Changes before that. */
+  #regressedAt = 0;
 
   constructor(names: Names) {
     this.#head = names.registryAll.slice(0, -1);
@@ -60,14 +62,11 @@ export class RegistryOracle {
    * What the stream lost within `graceMs` before now counts: nobody can know of it yet.
    */
   since(id: string, place: number, nowMs: number, graceMs: number): (WorkloadRecord | undefined)[] {
-    const earlier = this.#history.slice(0, place).filter((change) => change.id === id);
     const isFresh = nowMs - this.#regressedMs <= graceMs;
-    const kept = isFresh
-      ? earlier.findLastIndex(({ sequence }) => sequence > 0)
-      : earlier.length - 1;
-    const after = this.#history.slice(place).filter((change) => change.id === id);
-    const before = kept < 0 ? [undefined] : earlier.slice(kept).map(({ record }) => record);
-    return [...before, ...after.map(({ record }) => record)];
+    const from = isFresh ? Math.min(place, this.#regressedAt) : place;
+    const before = this.#history.slice(0, from).findLast((change) => change.id === id);
+    const after = this.#history.slice(from).filter((change) => change.id === id);
+    return [before?.record, ...after.map(({ record }) => record)];
   }
 
   /** How many forms of workloads were ever known. */
@@ -100,6 +99,7 @@ export class RegistryOracle {
   /** REGISTRY is another one, or went back. */
   regressed(records: Iterable<StoredRecord>, lastSequence: number, nowMs: number): void {
     this.#regressedMs = nowMs;
+    this.#regressedAt = this.#history.length;
     this.#last.clear();
     const stored = [...records];
     for (const { subject, sequence } of stored) {

@@ -206,6 +206,7 @@ class Keeper implements ServiceReducer {
         break;
       case "reconnected":
         this.#held.reconnected();
+        this.#owners.reconnected();
         break;
       case "record":
         this.#takeRecord(message);

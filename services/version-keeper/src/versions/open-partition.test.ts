@@ -67,8 +67,9 @@ describe("a partition whose log went back to a later epoch than is known", () =>
     task.next();
     task.next(LAST);
     const end = task.next("elapsed");
-    expect(end).toEqual({ done: true, value: { sequence: 7, epoch: 8n } });
-    expect(epochReason(log, { sequence: 7, epoch: 8n })).toContain("epoch 8");
+    const value = { sequence: 7, epoch: 8n, inputs: undefined, write: "" };
+    expect(end).toEqual({ done: true, value });
+    expect(epochReason(log, value)).toContain("epoch 8");
   });
 });
 

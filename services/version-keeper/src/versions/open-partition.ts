@@ -8,6 +8,7 @@ import {
   streamState,
   type Task,
 } from "@ringwall/actor";
+import { HEADER } from "@ringwall/bus";
 import { type Inputs, InputsSchema, RenderBatchSchema, VersionRecordSchema } from "@ringwall/wire";
 import type { WholeCheckpoint } from "../checkpoints/checkpoint-book.ts";
 import type { KeeperContext } from "../context.ts";
@@ -24,6 +25,10 @@ export interface LogEnd {
   readonly sequence: number;
   /** Epoch of that record; 0 if there is none or it can't be read. */
   readonly epoch: bigint;
+  /** Inputs of that record, if it has any and can be read. */
+  readonly inputs: Inputs | undefined;
+  /** Id of the write that stored it; empty if there is none. */
+  readonly write: string;
 }
 
 /**
@@ -38,7 +43,7 @@ export function* catchUpVersions(
   const { names, options } = context;
   const subject = names.version(partition);
   const last = yield* readLast("VERSIONS", subject);
-  const end = { sequence: last?.sequence ?? 0, epoch: epochOf(last) };
+  const end = endOf(last);
   while (log.seen < end.sequence) {
     if (!(yield* signalled(versionSignal(partition), options.catchUpMs))) {
       const detail = `this instance has taken ${subject} up to ${log.seen}, the leader has ${end.sequence}`;
@@ -55,15 +60,15 @@ export function* catchUpVersions(
   return end;
 }
 
-function epochOf(record: StoredRecord | undefined): bigint {
-  if (record === undefined) {
-    return 0n;
-  }
+function endOf(record: StoredRecord | undefined): LogEnd {
+  const end = { sequence: record?.sequence ?? 0, write: record?.headers[HEADER.write] ?? "" };
   try {
-    return fromBinary(VersionRecordSchema, record.payload).record.value?.epoch ?? 0n;
+    const { payload } = record ?? { payload: new Uint8Array() };
+    const { value } = fromBinary(VersionRecordSchema, payload).record;
+    return { ...end, epoch: value?.epoch ?? 0n, inputs: value?.inputs };
   } catch {
     // The reader counts and logs what can't be read.
-    return 0n;
+    return { ...end, epoch: 0n, inputs: undefined };
   }
 }
 
@@ -124,9 +129,12 @@ export function epochReason(log: PartitionLog, end: LogEnd): string | undefined 
   if (log.isEpochOpen) {
     return "the epoch before it was not begun to its end";
   }
-  return end.sequence === log.lastSequence
+  if (end.sequence !== log.lastSequence) {
+    return `the log ends at sequence ${end.sequence}, the last one known is ${log.lastSequence}`;
+  }
+  return end.epoch !== log.epoch || areSame(end.inputs, log.inputs)
     ? undefined
-    : `the log ends at sequence ${end.sequence}, the last one known is ${log.lastSequence}`;
+    : `the record at sequence ${end.sequence} is another than was read`;
 }
 
 /** Where to read RENDERED from. */

@@ -16,12 +16,12 @@ import {
   type VersionRecord,
 } from "@ringwall/wire";
 import { count, type KeeperContext, log } from "../context.ts";
-import { append } from "../log/append.ts";
 import { toHex } from "../log/hex.ts";
 import { highestOf, isBelow } from "../log/inputs.ts";
 import { advancesOf } from "./advance.ts";
 import { BatchParts, type WholeBatch } from "./batch-parts.ts";
 import { ClaimDesk } from "./claim-desk.ts";
+import { FencedEnd } from "./fenced-end.ts";
 import {
   type CoveredPlace,
   catchUpVersions,
@@ -74,9 +74,9 @@ export class PartitionOwner {
   readonly #ports: OwnerPorts;
   readonly #queue: RenderedQueue;
   readonly #claims = new ClaimDesk();
+  readonly #end: FencedEnd;
   #task: number | undefined;
   #parts = new BatchParts();
-  #fence = 0;
   #renderedCreated = 0n;
   #needsFull = false;
   #askAtMs = 0;
@@ -97,6 +97,9 @@ export class PartitionOwner {
     this.#ports = ports;
     const subject = context.names.rendered(partition);
     this.#queue = new RenderedQueue(context.outbox, partition, subject);
+    this.#end = new FencedEnd(context, context.names.version(partition), (reason) =>
+      versionLog.suspect(reason),
+    );
   }
 
   /** True between `start` and `stop`. */
@@ -136,6 +139,11 @@ export class PartitionOwner {
     this.wake();
   }
 
+  /** The connection was away, and the store may be another one. */
+  reconnected(): void {
+    this.#end.doubt();
+  }
+
   /** Takes a claim; it is answered when it is settled. */
   claim(request: ClaimRequest, replyTo: string): void {
     this.#claims.add(this.#context.outbox, request, replyTo);
@@ -170,8 +178,9 @@ export class PartitionOwner {
 
   *#open(): Task<void> {
     const context = this.#context;
+    this.#end.trust();
     const end = yield* catchUpVersions(context, this.#partition, this.#log);
-    this.#fence = end.sequence;
+    this.#end.opened(end);
     yield* this.#checkCheckpoint();
     const reason = epochReason(this.#log, end);
     if (reason !== undefined) {
@@ -299,15 +308,11 @@ export class PartitionOwner {
   }
 
   *#store(record: VersionRecord, trace?: string): Task<void> {
-    const sequence = yield* append({
-      stream: "VERSIONS",
-      subject: this.#context.names.version(this.#partition),
+    const sequence = yield* this.#end.store({
       payload: recordBytes(record),
       headers: { "Rw-Type": "VersionRecord" },
-      fence: { sequence: this.#fence, write: this.#context.nextWrite() },
       ...(trace === undefined ? {} : { trace }),
     });
-    this.#fence = sequence;
     this.#log.take(record.record, sequence, this.#context.moment().wallMs);
     this.#context.tasks.signal(versionSignal(this.#partition));
     this.#ports.stored(this.#partition);

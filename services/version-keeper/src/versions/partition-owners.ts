@@ -56,6 +56,13 @@ export class PartitionOwners {
     }
   }
 
+  /** The connection was away, and the store may be another one. */
+  reconnected(): void {
+    for (const owner of this.#owners) {
+      owner.reconnected();
+    }
+  }
+
   /** Lets a partition's owner look around. */
   wake(partition: number): void {
     this.#owners[partition]?.wake();

@@ -120,8 +120,7 @@ export class OrderedReader {
 
   /** Opens a consumer; returns why the reader is lost if it is. */
   async #open(overtaken: () => boolean): Promise<string | undefined> {
-    const before = await streamState(this.#bus, this.#stream);
-    const problem = await this.#problemWith(before);
+    const { state: before, problem } = await this.#look();
     if (problem !== undefined || overtaken()) {
       return problem;
     }
@@ -157,9 +156,16 @@ export class OrderedReader {
     }
     if (!first) {
       // The stream may have been replaced between the look at it and the consumer.
-      return this.#problemWith(await streamState(this.#bus, this.#stream));
+      return (await this.#look()).problem;
     }
     return undefined;
+  }
+
+  /** Looks at the stream. What is delivered while the answer is on its way may lie behind the end that it names. */
+  async #look(): Promise<{ state: StreamState; problem: string | undefined }> {
+    const wanted = (this.#next ?? 1) - 1;
+    const state = await streamState(this.#bus, this.#stream);
+    return { state, problem: await this.#problemWith(state, wanted) };
   }
 
   #config(name: string, deliver: string): Partial<ConsumerConfig> {
@@ -187,8 +193,7 @@ export class OrderedReader {
     };
   }
 
-  async #problemWith(now: StreamState): Promise<string | undefined> {
-    const wanted = (this.#next ?? 1) - 1;
+  async #problemWith(now: StreamState, wanted: number): Promise<string | undefined> {
     if (now.lastSequence < wanted) {
       return `stream ${this.#stream} ends at ${now.lastSequence}, ${wanted} was there before`;
     }

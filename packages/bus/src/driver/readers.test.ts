@@ -59,3 +59,46 @@ describe("a reader before a full mailbox", () => {
     await nats.stop();
   });
 });
+
+describe("a reader that looks at its stream after a reconnect", () => {
+  it("is not lost by what is delivered before the answer comes", async () => {
+    const nats = await startNats();
+    const bus = await connectBus({ url: nats.url, name: "test" });
+    await ensureTopology(bus);
+    const seen: Message[] = [];
+    const inbox: Inbox = {
+      full: false,
+      deliver: (message) => seen.push(message),
+      whenRoom: (call) => call(),
+    };
+    const records = () => seen.filter(({ kind }) => kind === "record").length;
+    const store = () => bus.nc.request(bus.names.version(0), new Uint8Array(1));
+    let looks = 0;
+    const answered = Promise.withResolvers<void>();
+    const { streams } = bus.jsm;
+    const info = streams.info.bind(streams);
+    streams.info = async (...parts) => {
+      const answer = await info(...parts);
+      looks += 1;
+      if (looks === 3) {
+        // The second look after the reconnect: something is stored and delivered meanwhile.
+        await store();
+        await eventually("the delivery", () => records() === 2);
+        answered.resolve();
+      }
+      return answer;
+    };
+    const readers = new Readers(bus, inbox, "test");
+    await store();
+    readers.follow({ kind: "follow", reader: "r", stream: "VERSIONS", filters: [], from: "all" });
+    await eventually("the first record", () => records() === 1);
+    readers.restartAll();
+    await answered.promise;
+    await store();
+    await eventually("the last record", () => records() === 3);
+    expect(seen.filter(({ kind }) => kind === "reader-lost")).toEqual([]);
+    readers.close();
+    await bus.close();
+    await nats.stop();
+  });
+});

@@ -108,7 +108,8 @@ export interface ReadAtEffect {
  * repeats within `filters`, and `caught-up` once when everything that was stored at the start has
  * been delivered. `last-per-subject` begins with the last message of every subject. A number is the
  * first sequence wanted. A stream that was re-created or went back answers `reader-lost`, after
- * which the reader is gone.
+ * which the reader is gone. A reader that the server refuses fails as `denied`, once, and is tried
+ * again until it is accepted or ended; then it goes on where it was.
  */
 export interface FollowEffect {
   readonly kind: "follow";

@@ -5,15 +5,16 @@ import { bytes, scriptActor } from "./testing/script-actor.ts";
 
 let nats: NatsServer;
 beforeAll(async () => {
-  nats = await startNats({ config: config("_INBOX.>") });
+  nats = await startNats({ config: config(["_INBOX.>"]) });
 });
 afterAll(() => nats.stop());
 
-function config(...subscribe: string[]): string {
+function config(subscribe: readonly string[], more: readonly string[] = []): string {
+  const publish = ["rw.api.>", "$JS.API.STREAM.INFO.*", ...more];
   return `authorization { users: [
     { user: "all", password: "s3cret" }
     { user: "narrow", password: "s3cret", permissions: {
-        publish: ["rw.api.>", "$JS.API.STREAM.INFO.*"], subscribe: ${JSON.stringify(subscribe)} } }
+        publish: ${JSON.stringify(publish)}, subscribe: ${JSON.stringify(subscribe)} } }
   ] }`;
 }
 
@@ -50,11 +51,30 @@ describe("a connection with narrow permissions", () => {
     a.run({ kind: "listen", listener: "listen", subject: "rw.internal.x" });
     await eventually("the refusal", () => a.driver.problems.length > 0);
     expect(a.driver.problems).toEqual([expect.stringContaining("rw.internal.x")]);
-    await nats.restart(config("_INBOX.>", "rw.internal.x"));
+    await nats.restart(config(["_INBOX.>", "rw.internal.x"]));
     await eventually("the listener", () => a.driver.problems.length === 0);
     await admin.whenConnected(60_000);
     admin.nc.publish("rw.internal.x", bytes("hello"));
     await eventually("the message", () => a.seen.some(({ kind }) => kind === "delivery"));
+    await a.actor.stop(500);
+    await bus.close();
+    await admin.close();
+  });
+
+  it("reads once it may, after its reader was refused, and says so meanwhile", async () => {
+    const admin = await connectBus({ url: url("all"), name: "all" });
+    await ensureTopology(admin);
+    admin.nc.publish("rw.version.0", bytes("one"));
+    const bus = await connectBus({ url: url("narrow"), name: "narrow" });
+    const a = await scriptActor(bus);
+    const stream = "VERSIONS";
+    a.run({ kind: "follow", reader: "late", stream, filters: [], from: "all" });
+    await eventually("the refusal", () => a.driver.problems.length > 0);
+    expect(a.driver.problems).toEqual([expect.stringContaining(bus.names.stream(stream))]);
+    await nats.restart(config(["_INBOX.>"], ["$JS.API.CONSUMER.>", "$JS.API.STREAM.MSG.GET.*"]));
+    await eventually("the reader", () => a.driver.problems.length === 0);
+    await eventually("the record", () => a.seen.some(({ kind }) => kind === "record"));
+    expect(a.seen.filter(({ kind }) => kind === "failed")).toHaveLength(1);
     await a.actor.stop(500);
     await bus.close();
     await admin.close();

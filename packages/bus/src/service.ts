@@ -146,10 +146,8 @@ class Service implements RunningService {
     if (this.#topologyProblem !== "") {
       return [this.#topologyProblem];
     }
-    if (!this.#ready.ready) {
-      return [this.#ready.reason || "not ready"];
-    }
-    return this.#driver?.problems ?? [];
+    const refused = this.#driver?.problems ?? [];
+    return this.#ready.ready ? refused : [...refused, this.#ready.reason || "not ready"];
   }
 
   async start(): Promise<void> {

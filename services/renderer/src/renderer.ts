@@ -101,11 +101,6 @@ export class Renderer implements ServiceReducer {
           this.#begin(`${message.reader}: ${message.detail}`);
         }
         break;
-      case "failed":
-        if (message.effect === "follow" && this.#life.reads(message.tag)) {
-          this.#begin(`${message.tag}: ${message.detail}`);
-        }
-        break;
       case "timer":
         if (message.id === NEXT_LIFE) {
           this.#life.start();

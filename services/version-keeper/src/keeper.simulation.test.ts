@@ -7,6 +7,7 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
+import type { Reducer } from "@ringwall/actor";
 import { type Faults, type SimActor, SimBus } from "@ringwall/testkit";
 import {
   CommitRequestSchema,
@@ -61,13 +62,7 @@ class World {
     const { names } = this.bus;
     this.keepers = Array.from({ length: keepers }, (_, index) =>
       this.bus.spawn(`keeper-${index}`, {
-        create: (life) =>
-          createKeeper({
-            names,
-            instance: `k${index}l${life}`,
-            environment: "prod",
-            options: OPTIONS,
-          }),
+        create: (life) => this.keeper(`k${index}l${life}`),
         mayCrash: true,
       }),
     );
@@ -79,6 +74,11 @@ class World {
       return feeder;
     });
     this.bus.onStep(() => this.#check());
+  }
+
+  keeper(instance: string): Reducer {
+    const { names } = this.bus;
+    return createKeeper({ names, instance, environment: "prod", options: OPTIONS });
   }
 
   #check(): void {
@@ -162,6 +162,14 @@ class World {
   }
 }
 
+/** A reducer that hears nothing of one of its readers. */
+function deafTo(reader: string, reducer: Reducer): Reducer {
+  return {
+    step: (message, moment) =>
+      "reader" in message && message.reader === reader ? [] : reducer.step(message, moment),
+  };
+}
+
 /** Keeps REGISTRY ahead of the feeder's revisions. */
 function registry(subject: string) {
   let count = 0;
@@ -232,6 +240,17 @@ describe("the version-keeper in simulation", { timeout: 120_000 }, () => {
         expect(after, `${subject} ${workload}`).toBeGreaterThanOrEqual(version);
       }
     }
+  });
+
+  it("is held until it has read when partitions of REGISTRY were taken over", () => {
+    const world = new World(1, 1);
+    world.bus.runUntil("the first versions", () => world.agrees());
+    const create = () => deafTo("held.owners", world.keeper("deaf"));
+    const deaf = world.bus.spawn("deaf", { create });
+    world.bus.run(5_000);
+    expect(world.keepers.map(({ readiness }) => readiness.ready)).toEqual([true]);
+    expect(deaf.readiness.ready).toBe(false);
+    expect(deaf.readiness.reason).toContain("the logs are being read");
   });
 
   it("holds and writes nothing when CONFIG is wiped", () => {

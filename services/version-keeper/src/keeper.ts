@@ -254,6 +254,7 @@ class Keeper implements ServiceReducer {
     }
     this.#logs.caughtUp(reader);
     this.#sweep.caughtUp(reader);
+    this.#held.caughtUp(reader);
   }
 
   #readerLost(message: Extract<Message, { readonly kind: "reader-lost" }>): void {

@@ -60,9 +60,9 @@ export class NatsDriver implements Driver {
     this.#listeners = new Listeners(bus, inbox, discovery);
   }
 
-  /** Why listeners hear nothing; empty if all hear. */
+  /** What the server refuses: listeners that hear nothing, readers that deliver nothing. */
   get problems(): readonly string[] {
-    return this.#listeners?.problems ?? [];
+    return [...(this.#listeners?.problems ?? []), ...(this.#readers?.problems ?? [])];
   }
 
   /** Call after a reconnect: readers go on where they were, and the actor is told. */

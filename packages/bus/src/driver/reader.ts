@@ -13,6 +13,8 @@ const SILENCE_MS = 3500;
 const INACTIVE_MS = 30_000;
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 2000;
+/** Pause before what the server refused is tried again: permissions are mended live. */
+const REFUSED_MS = 5000;
 
 /** What a reader needs beside the bus. */
 export interface ReaderHost {
@@ -55,6 +57,7 @@ export class OrderedReader {
   /** Counts beginnings, so that one that was overtaken notices. */
   #life = 0;
   #heldBack = false;
+  #problem: string | undefined;
 
   constructor(bus: Bus, effect: FollowEffect, host: ReaderHost) {
     this.#bus = bus;
@@ -63,6 +66,11 @@ export class OrderedReader {
     this.#stream = bus.names.stream(effect.stream);
     this.#next = typeof effect.from === "number" ? Math.max(1, effect.from) : undefined;
     void this.#start();
+  }
+
+  /** Why nothing is delivered although the server answers: it refuses. It is asked again. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   /** Begins anew behind the last delivered message, for example after a reconnect. */
@@ -96,7 +104,11 @@ export class OrderedReader {
     const overtaken = () => this.#state.kind === "ended" || this.#life !== life;
     try {
       const problem = await this.#open(overtaken);
-      if (problem !== undefined && !overtaken()) {
+      if (overtaken()) {
+        return;
+      }
+      this.#problem = undefined;
+      if (problem !== undefined) {
         this.#lose(problem);
       }
     } catch (error) {
@@ -108,14 +120,21 @@ export class OrderedReader {
         return;
       }
       if (isDenied(error)) {
-        this.#fail(error);
+        this.#refused(error);
         return;
       }
-      this.#leaveConsumer();
-      this.#state = { kind: "starting" };
       this.#retryMs = Math.min(RETRY_MAX_MS, this.#retryMs * 2);
-      this.#timer = setTimeout(() => void this.#start(), this.#retryMs * (0.5 + Math.random() / 2));
+      this.#again(this.#retryMs * (0.5 + Math.random() / 2));
     }
+  }
+
+  #again(afterMs: number): void {
+    this.#leaveConsumer();
+    clearTimeout(this.#timer);
+    this.#state = { kind: "starting" };
+    // What is still on its way is of the beginning before.
+    this.#life += 1;
+    this.#timer = setTimeout(() => void this.#start(), afterMs);
   }
 
   /** Opens a consumer; returns why the reader is lost if it is. */
@@ -141,7 +160,7 @@ export class OrderedReader {
         if (error === null) {
           this.#take(message);
         } else {
-          this.#fail(error);
+          this.#refused(error);
         }
       },
     });
@@ -300,16 +319,21 @@ export class OrderedReader {
     this.#host.inbox.deliver({ kind: "reader-lost", reader: this.#effect.reader, detail });
   }
 
-  #fail(error: unknown): void {
-    this.end();
-    this.#host.lost();
-    this.#host.inbox.deliver({
-      kind: "failed",
-      tag: this.#effect.reader,
-      effect: "follow",
-      code: isDenied(error) ? "denied" : "unavailable",
-      detail: error instanceof Error ? error.message : String(error),
-    });
+  /** The actor is told once; the service says that it does not serve until the server accepts. */
+  #refused(error: unknown): void {
+    const detail = error instanceof Error ? error.message : String(error);
+    const known = this.#problem !== undefined;
+    this.#problem = `following ${this.#stream}: ${detail}`;
+    this.#again(REFUSED_MS);
+    if (!known) {
+      this.#host.inbox.deliver({
+        kind: "failed",
+        tag: this.#effect.reader,
+        effect: "follow",
+        code: isDenied(error) ? "denied" : "unavailable",
+        detail,
+      });
+    }
   }
 
   #leaveConsumer(): void {

@@ -32,6 +32,12 @@ export class Readers {
     return this.#readers.size;
   }
 
+  /** Why readers deliver nothing, by their streams; empty if none is refused. */
+  get problems(): readonly string[] {
+    const all = [...this.#readers.values()].flatMap(({ problem }) => problem ?? []);
+    return [...new Set(all)];
+  }
+
   /** Starts a reader; one with the same id is ended first. */
   follow(effect: FollowEffect): void {
     this.unfollow(effect.reader);

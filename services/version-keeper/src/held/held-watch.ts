@@ -69,6 +69,7 @@ export class HeldWatch {
   readonly #verified = new Set<string>();
   readonly #replaced = new Set<string>();
   readonly #owners = new RegistryClaims();
+  #ownersRead = false;
   #known = false;
   #shown: string | undefined;
 
@@ -127,10 +128,19 @@ export class HeldWatch {
     return true;
   }
 
+  /** Notes that a reader has delivered what was stored at its start. */
+  caughtUp(reader: string): void {
+    if (reader === OWNERS_READER) {
+      this.#ownersRead = true;
+      this.askNow();
+    }
+  }
+
   /** Notes that a reader is gone because its stream is another one. */
   readerLost(reader: string): void {
     if (reader === OWNERS_READER) {
       this.#owners.clear();
+      this.#ownersRead = false;
       this.#parts.context.tasks.start(this.#followAgain(), () => undefined);
     }
   }
@@ -138,7 +148,6 @@ export class HeldWatch {
   *#followAgain(): Task<void> {
     yield* pause(OWNERS_AGAIN_MS);
     this.#followOwners();
-    this.askNow();
   }
 
   #followOwners(): void {
@@ -248,11 +257,17 @@ export class HeldWatch {
   *#ask(): Task<void> {
     const { context, config } = this.#parts;
     for (;;) {
+      while (!this.#ownersRead) {
+        yield* signalled(SIGNAL, context.options.heldCheckMs);
+      }
       const highest = this.#highest();
       let waitMs = context.options.heldCheckMs;
       try {
         const registry = yield* streamState("REGISTRY");
         yield* this.#verify();
+        if (!this.#ownersRead) {
+          continue;
+        }
         this.#registry = registry;
         if (config.problem === undefined) {
           yield* config.catchUp();
@@ -301,6 +316,9 @@ export class HeldWatch {
       // One that is gone was replaced by a later one of its key: then it is told by when partitions
       // were taken over. The end of a stream that went back, which may still grow, says nothing.
       if (record === undefined) {
+        if (!this.#ownersRead) {
+          continue;
+        }
         if (this.#owners.contradict(inputs)) {
           this.#replaced.add(place);
         } else {

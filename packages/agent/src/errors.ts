@@ -2,6 +2,8 @@
 export type AgentErrorCode =
   /** The state directory can't be written. */
   | "store-unwritable"
+  /** Another agent uses the state directory. */
+  | "store-in-use"
   /** The enforcement backend can't work on this host: nft or permission is missing. */
   | "backend-unavailable"
   /** A policy can't be expressed as a ruleset. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -69,6 +69,29 @@ describe("the agent as a process", () => {
     const { code, errors } = await start("--workload", "web-1", "--state-dir", state).ended;
     expect(code).toBe(1);
     expect(errors).toContain("can't be written");
+  });
+
+  it("ends with 1 when another agent uses its state directory, until that one is gone", async () => {
+    server = await startNats();
+    const args = ["--workload", "web-1", "--state-dir", directory, "--nats-url", server.url];
+    const first = start(...args);
+    await eventually(
+      "the lock",
+      () => readdir(directory),
+      (names) => names.includes("lock"),
+    );
+    const { code, errors } = await start(...args).ended;
+    expect(code).toBe(1);
+    expect(errors).toContain(`${directory} is used by process ${first.child.pid}; stop that agent`);
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const port = await freePort();
+    start(...args, "--http-port", String(port), "--http-host", "127.0.0.1");
+    await eventually(
+      "the next one to live",
+      () => get(port, "/livez"),
+      ({ status }) => status === 200,
+    );
   });
 
   it("ends with 1 when NATS is away and it was asked not to wait", async () => {

@@ -1,13 +1,16 @@
 import type { Server } from "node:http";
 import { release } from "node:os";
 import {
+  AgentError,
   AgentHost,
   createBackend,
   FileStore,
   formatAlwaysAccept,
   inventoryReport,
+  lockDirectory,
   natsTransport,
   nftChecker,
+  type Unlock,
 } from "@ringwall/agent";
 import {
   type Bus,
@@ -35,6 +38,7 @@ export class AgentProcess {
   readonly #host: AgentHost;
   readonly #reported = new Map<string, string>();
   readonly #buses: Bus[] = [];
+  readonly #unlocks: Unlock[] = [];
   #server: Server | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -58,7 +62,8 @@ export class AgentProcess {
 
   /**
    * Starts the agents of this process: stored policies are in force before anything is dialled.
-   * Rejects when an option is wrong, or no policy is stored and none could be.
+   * Rejects when an option is wrong, another agent uses a state directory, or no policy is stored and
+   * none could be.
    */
   static async start(options: ServiceOptions, signal: AbortSignal): Promise<AgentProcess> {
     const telemetry = await startTelemetry({
@@ -88,11 +93,13 @@ export class AgentProcess {
     await Promise.all(this.#buses.map((bus) => bus.close()));
     this.#server?.close();
     this.#server?.closeAllConnections();
+    await Promise.all(this.#unlocks.map((unlock) => unlock()));
     await this.#telemetry.shutdown();
   }
 
   async #start(signal: AbortSignal): Promise<void> {
     const workloads = await readWorkloads(this.#options.own);
+    await Promise.all(workloads.map(({ stateDir }) => this.#lock(stateDir)));
     await this.#boot(workloads);
     const { httpPort, httpHost } = this.#options;
     if (httpPort !== undefined) {
@@ -104,6 +111,19 @@ export class AgentProcess {
     await this.#connect(signal);
     this.#host.open(this.#buses.map((bus) => natsTransport(bus.nc, traceHeaders)));
     this.#timer = setInterval(() => void this.#lookAgain(workloads), INVENTORY_MS);
+  }
+
+  /** Where the file system takes no lock the stored policy still has to come into force. */
+  async #lock(stateDir: string): Promise<void> {
+    try {
+      this.#unlocks.push(await lockDirectory(stateDir));
+    } catch (error) {
+      if (error instanceof AgentError) {
+        throw error;
+      }
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#telemetry.log.warn({ stateDir, reason }, "the state directory can't be locked");
+    }
   }
 
   async #boot(workloads: readonly RunWorkload[]): Promise<void> {

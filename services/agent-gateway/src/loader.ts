@@ -198,10 +198,10 @@ export class Loader {
       this.#parts.out.add({ kind: "timer", id: CONFIRM_TAG, delayMs: RETRY_MS });
       return true;
     }
-    if (tag !== INFO_TAG && !isReader(tag)) {
+    if (tag !== INFO_TAG) {
       return false;
     }
-    this.lost(isReader(tag) ? tag : "versions");
+    this.lost("versions");
     return true;
   }
 
@@ -290,10 +290,6 @@ export class Loader {
       partitions.flatMap(({ epoch }, index) => (another && epoch > 0n ? [index] : [])),
     );
   }
-}
-
-function isReader(tag: string): tag is ReaderName {
-  return tag === "checkpoints" || tag === "versions" || isFollowed(tag);
 }
 
 function isFollowed(reader: string): reader is FollowedName {

@@ -222,6 +222,17 @@ describe("the writer of a partition", () => {
     expect(one.labels()).toEqual({ [A]: "2" });
   });
 
+  it("gives the reader up that was refused before it reads the partition again", () => {
+    const one = instance();
+    one.perform("fence-lost");
+    expect(one.inFlight()).toBeUndefined();
+    const [follow] = one.pending;
+    const reader = follow?.kind === "follow" ? follow.reader : undefined;
+    expect(reader).toBeDefined();
+    one.writer.reloadLost(reader ?? "", "denied");
+    expect(one.out.take()).toContainEqual({ kind: "unfollow", reader });
+  });
+
   it("goes on behind a record that does not fit a message", () => {
     const one = instance();
     one.settle();

@@ -176,6 +176,8 @@ export class PartitionWriter {
   /** The partition's own reader could not go on. */
   reloadLost(reader: string, detail: string): void {
     if (this.#state.kind === "reloading" && this.#state.reload.reader === reader) {
+      // One that was refused would be tried again for ever.
+      this.#host.out.push({ kind: "unfollow", reader });
       this.#wait([], detail);
     }
   }

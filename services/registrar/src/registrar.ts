@@ -305,14 +305,9 @@ export class Registrar implements Reducer {
     this.#writer(tag, "write")?.failed(tag, code, detail);
     this.#writer(tag, "reload")?.reloadLost(tag, detail);
     this.#answered(tag);
-    const reason = `${effect} ${tag} failed: ${code}: ${detail}`;
-    if (tag === `registry.${this.#reader}`) {
-      this.#out.push({ kind: "timer", id: FOLLOW_TIMER, delayMs: FOLLOW_AGAIN_MS });
-      // Without its reader an instance would only seem to serve.
-      this.#out.push({ kind: "ready", ready: false, reason });
-    }
-    if (tag === `registry.${this.#reader}` || effect === "listen") {
-      this.#out.push({ kind: "log", level: "error", message: reason });
+    if (effect === "follow" || effect === "listen") {
+      const message = `${effect} ${tag} failed: ${code}: ${detail}`;
+      this.#out.push({ kind: "log", level: "error", message });
     }
   }
 

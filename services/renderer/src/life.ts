@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import {
   childTrace,
-  type Effect,
   EffectFailed,
+  type FollowEffect,
   type Joined,
   type Message,
   pause,
@@ -20,9 +20,10 @@ import { HeadTree } from "./config/head-tree.ts";
 import { ContentStore } from "./content-store.ts";
 import { type Context, fromHex, toHex } from "./context.ts";
 import { Debounce } from "./debounce.ts";
-import { Evidence, type EvidenceStream } from "./held/evidence.ts";
+import { Evidence } from "./held/evidence.ts";
 import { Gate } from "./held/gate.ts";
 import { FOLDED_SIGNAL } from "./held/judge.ts";
+import { lifeReaders } from "./life-readers.ts";
 import { Heads } from "./partition/heads.ts";
 import { Marks } from "./partition/marks.ts";
 import { PartitionWriter } from "./partition/partition-writer.ts";
@@ -54,6 +55,7 @@ export class Life {
   readonly #marks = new Marks();
   readonly #debounce: Debounce;
   readonly #writers: readonly PartitionWriter[];
+  readonly #follows: readonly FollowEffect[];
   /** Readers that have not delivered yet what was stored at the start. */
   readonly #behind: Set<string>;
   #applied: Configuration | undefined;
@@ -96,7 +98,8 @@ export class Life {
       { length: PARTITIONS },
       (_, each) => new PartitionWriter(host, each),
     );
-    this.#behind = new Set(this.#follows().map(({ reader }) => reader));
+    this.#follows = lifeReaders(context.names, name);
+    this.#behind = new Set(this.#follows.map(({ reader }) => reader));
   }
 
   /** True once everything that was stored at the start is folded. */
@@ -112,7 +115,7 @@ export class Life {
   /** Begins to read. */
   start(): void {
     const { outbox, tasks } = this.#context;
-    for (const follow of this.#follows()) {
+    for (const follow of this.#follows) {
       outbox.add(follow);
     }
     tasks.start(this.#config.run());
@@ -122,7 +125,7 @@ export class Life {
 
   /** Ends: readers are given up, whatever was under way is forgotten. */
   end(): void {
-    for (const { reader } of this.#follows()) {
+    for (const { reader } of this.#follows) {
       this.#context.outbox.add({ kind: "unfollow", reader });
     }
     this.#context.tasks.dropAll();
@@ -247,30 +250,6 @@ export class Life {
   #review(id: string, partition: number): boolean {
     const head = this.#heads.of(partition).get(id);
     return this.#marks.review(id, partition, head, this.#registry.get(id));
-  }
-
-  #follows(): (Effect & { kind: "follow" })[] {
-    const { names } = this.#context;
-    const all = Array.from({ length: PARTITIONS }, (_, each) => each);
-    const follow = (
-      kind: string,
-      stream: "CONFIG" | "REGISTRY" | EvidenceStream,
-      filters: string[],
-      from: "all" | "last-per-subject",
-    ) => ({ kind: "follow" as const, reader: `${this.#name}.${kind}`, stream, filters, from });
-    const slots = ["a", "b"] as const;
-    return [
-      follow("config", "CONFIG", [names.configCommit], "all"),
-      follow("registry", "REGISTRY", [names.registryAll], "last-per-subject"),
-      follow("rendered", "RENDERED", all.map(names.rendered), "last-per-subject"),
-      follow("versions", "VERSIONS", all.map(names.version), "last-per-subject"),
-      follow(
-        "checkpoints",
-        "CHECKPOINTS",
-        all.flatMap((each) => slots.map((slot) => names.checkpoint("version", each, slot, 0))),
-        "last-per-subject",
-      ),
-    ];
   }
 
   /** Renders window after window. */

@@ -19,8 +19,11 @@ export const CLAIM_LIMIT = 2 ** 20;
 /** Highest session number: numbers stay exact. */
 export const SESSION_LIMIT = 2 ** 52;
 
-/** Digests that are remembered as refused for one workload. */
-export const PARKED_KEPT = 4;
+/**
+ * Digests that are remembered as refused for one workload: twice what an agent remembers, so that a
+ * Hello from before the last refusals does not displace them.
+ */
+export const PARKED_KEPT = 8;
 
 /** Workloads of one STATUS page. */
 export const PAGE_SIZE = 256;

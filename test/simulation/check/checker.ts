@@ -100,7 +100,7 @@ export class Checker implements HostWatcher {
       const [, , workload = ""] = message.subject.split(".");
       const host = this.#hosts.get(workload);
       if (host !== undefined) {
-        this.refusals.heard(gateway, host, message.payload);
+        this.refusals.heard(gateway, host, message.payload, message.listener === "orphans");
       }
     }
   }

@@ -6,8 +6,8 @@ import { Violation } from "./violation.ts";
 
 /** What gateways know of one refused body of one workload. */
 interface Refusal {
-  /** Gateway lives that have heard of it. */
-  readonly knownBy: Set<string>;
+  /** Gateway lives that have heard of it, with the first session in which that counts. */
+  readonly knownBy: Map<string, bigint>;
   /** Pushes of it by gateways that knew. */
   sent: number;
   /** One for every session that was opened by a Hello from before the refusal. */
@@ -19,16 +19,22 @@ export class RefusalChecks {
   readonly #refusals = new Map<string, Refusal>();
   /** The last Hello of each workload, with the gateway lives that were handed it. */
   readonly #hellos = new Map<string, { readonly nonce: bigint; readonly takers: Set<string> }>();
+  /** The last session of each gateway life with a workload. */
+  readonly #sessions = new Map<string, bigint>();
 
-  /** A gateway takes in something that an agent said; its host says what is true by now. */
-  heard(gateway: string, host: Host, payload: Uint8Array): void {
+  /**
+   * A gateway takes in something that an agent said; its host says what is true by now. A Hello that is
+   * only overheard ends the session that the gateway has: what it sends there does not reach the host.
+   */
+  heard(gateway: string, host: Host, payload: Uint8Array, isOverheard: boolean): void {
     const { workload } = host;
     const { body } = fromBinary(UpSchema, payload);
     if (body.case === "hello") {
       const told = body.value.refusedDigests.map(hex);
       this.#handed(gateway, workload, body.value.nonce);
+      const ended = isOverheard ? this.#sessions.get(`${gateway} ${workload}`) : undefined;
       for (const digest of told) {
-        this.#know(gateway, workload, digest);
+        this.#know(gateway, workload, digest, (ended ?? -1n) + 1n);
       }
       for (const digest of host.refusedStored.filter((each) => !told.includes(each))) {
         // It waited in a frozen gateway, or came twice: nobody can know better by it.
@@ -36,7 +42,7 @@ export class RefusalChecks {
       }
     } else if (body.case === "ack" && body.value.status === AckStatus.REFUSED) {
       const digest = hex(body.value.digest);
-      this.#know(gateway, workload, digest);
+      this.#know(gateway, workload, digest, 0n);
       // A Hello that came twice opened two sessions: each hears of the refusal of its own push.
       const refusal = this.#refusal(workload, digest);
       const sessions = this.#hellos.get(workload)?.takers.size ?? 1;
@@ -48,12 +54,14 @@ export class RefusalChecks {
   pushed(gateway: string, payload: Uint8Array): Down {
     const down = fromBinary(DownSchema, payload);
     const { body } = down;
+    this.#sessions.set(`${gateway} ${down.workloadId}`, down.session);
     if (body.case !== "snapshot" && body.case !== "delta" && body.case !== "chunk") {
       return down;
     }
     const digest = hex(down.digest);
     const refusal = this.#refusals.get(`${down.workloadId} ${digest}`);
-    if (refusal?.knownBy.has(gateway) !== true) {
+    const since = refusal?.knownBy.get(gateway);
+    if (refusal === undefined || since === undefined || down.session < since) {
       return down;
     }
     const words = `${gateway} sends ${short(digest)} to ${down.workloadId}, which refused it`;
@@ -88,15 +96,17 @@ export class RefusalChecks {
     hello.takers.add(gateway);
   }
 
-  #know(gateway: string, workload: string, digest: string): void {
-    this.#refusal(workload, digest).knownBy.add(gateway);
+  #know(gateway: string, workload: string, digest: string, session: bigint): void {
+    const { knownBy } = this.#refusal(workload, digest);
+    const known = knownBy.get(gateway);
+    knownBy.set(gateway, known === undefined || session < known ? session : known);
   }
 
   #refusal(workload: string, digest: string): Refusal {
     const key = `${workload} ${digest}`;
     let refusal = this.#refusals.get(key);
     if (refusal === undefined) {
-      refusal = { knownBy: new Set(), sent: 0, allowed: 1 };
+      refusal = { knownBy: new Map(), sent: 0, allowed: 1 };
       this.#refusals.set(key, refusal);
     }
     return refusal;

@@ -171,6 +171,22 @@ describe("a refused body", () => {
     expect(bench.pushes()).toEqual([]);
   });
 
+  it.each([
+    ["at once", 0],
+    ["after a while", 2_000],
+  ])("is not sent again when a Hello from before the refusal comes again %s", (_, afterMs) => {
+    const bench = withHead();
+    const refusedDigests = [1, 2, 3, 4].map((byte) => new Uint8Array(32).fill(byte));
+    bench.hello("web-1", { refusedDigests });
+    bench.ack(bench.push(), AckStatus.REFUSED, "no");
+    bench.monotonicMs += afterMs;
+    bench.wallMs += afterMs;
+    const session = bench.hello("web-1", { refusedDigests });
+    bench.up("web-1", session, { case: "heartbeat", value: { lastSeq: 2n } });
+    expect(bench.pushes()).toHaveLength(1);
+    expect(bench.state()).toBe(AgentState.DEGRADED);
+  });
+
   it("gives way to a head with another body, as a delta from what is still applied", () => {
     const bench = synced();
     step(bench, 1, 2, [A, B]);

@@ -81,7 +81,7 @@ export const MUTATIONS: readonly Mutation[] = [
     patches: [
       {
         file: `${AGENT}/session/judge.ts`,
-        find: "have === undefined ? undefined : tooOld(have, down, digest)",
+        find: "latest === undefined ? undefined : tooOld(latest, down, digest)",
         replace: 'tooOld === undefined ? "" : undefined',
       },
       {

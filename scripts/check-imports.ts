@@ -14,14 +14,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   routes: ["wire"],
   sources: ["wire", "endpointmeta", "labels"],
   render: ["wire", "labels", "rendered", "routes", "endpointmeta"],
-  declared: [],
+  "lock-file": [],
+  declared: ["lock-file"],
   actor: [],
   bus: ["wire", "actor", "telemetry"],
   telemetry: ["actor"],
-  agent: ["wire", "actor", "rendered", "endpointmeta", "bus", "telemetry"],
+  agent: ["wire", "actor", "rendered", "endpointmeta", "bus", "telemetry", "lock-file"],
   cli: [
     ...["wire", "labels", "endpointmeta", "rendered", "routes", "sources", "render", "declared"],
-    ...["actor", "bus", "telemetry", "agent"],
+    ...["actor", "bus", "telemetry", "agent", "lock-file"],
   ],
   testkit: ["wire", "labels", "rendered", "routes", "endpointmeta", "render", "actor", "bus"],
 };

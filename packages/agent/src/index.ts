@@ -39,7 +39,7 @@ export type {
 } from "./session/contract.ts";
 export type { SessionStatus } from "./session/phase.ts";
 export { AgentSession, createAgentSession } from "./session/session.ts";
-export { lockDirectory, type Unlock } from "./store/directory-lock.ts";
 export { FileStore } from "./store/file-store.ts";
 export { MemoryStore } from "./store/memory-store.ts";
 export type { PolicyStore, StoredState } from "./store/policy-store.ts";
+export { lockStateDirectory } from "./store/state-lock.ts";

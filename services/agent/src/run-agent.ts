@@ -7,10 +7,9 @@ import {
   FileStore,
   formatAlwaysAccept,
   inventoryReport,
-  lockDirectory,
+  lockStateDirectory,
   natsTransport,
   nftChecker,
-  type Unlock,
 } from "@ringwall/agent";
 import {
   type Bus,
@@ -38,7 +37,7 @@ export class AgentProcess {
   readonly #host: AgentHost;
   readonly #reported = new Map<string, string>();
   readonly #buses: Bus[] = [];
-  readonly #unlocks: Unlock[] = [];
+  readonly #unlocks: (() => Promise<void>)[] = [];
   #server: Server | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -116,7 +115,7 @@ export class AgentProcess {
   /** Where the file system takes no lock the stored policy still has to come into force. */
   async #lock(stateDir: string): Promise<void> {
     try {
-      this.#unlocks.push(await lockDirectory(stateDir));
+      this.#unlocks.push(await lockStateDirectory(stateDir));
     } catch (error) {
       if (error instanceof AgentError) {
         throw error;

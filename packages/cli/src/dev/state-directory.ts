@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { LockTaken, takeLock, type Unlock } from "@ringwall/lock-file";
 import { CliError, messageOf, systemCode } from "../errors.ts";
 
 /** Where one development control plane keeps its state. */
@@ -24,9 +25,10 @@ export async function openStateDirectory(path: string, fresh: boolean): Promise<
     agents: join(root, "agents"),
     logs: join(root, "log"),
   };
+  let unlock: Unlock;
   try {
     await mkdir(root, { recursive: true });
-    await takeLock(root);
+    unlock = await lock(root);
     if (fresh) {
       for (const each of [directory.nats, directory.agents, directory.logs]) {
         await rm(each, { recursive: true, force: true });
@@ -40,7 +42,7 @@ export async function openStateDirectory(path: string, fresh: boolean): Promise<
   }
   return {
     ...directory,
-    [Symbol.asyncDispose]: () => rm(join(root, LOCK), { force: true }),
+    [Symbol.asyncDispose]: unlock,
   };
 }
 
@@ -50,27 +52,21 @@ export async function holdsPolicies(agents: string): Promise<boolean> {
   return entries.some((entry) => entry.isFile());
 }
 
-async function takeLock(root: string): Promise<void> {
-  const lock = join(root, LOCK);
-  const pid = Number(await readFile(lock, "utf8").catch(() => "0"));
-  if (pid > 0 && pid !== process.pid && isRunning(pid)) {
-    throw new CliError(
-      "refused",
-      `${root} is in use by another \`ringwall dev\` (process ${pid})`,
-      {
-        hint: "stop it with Ctrl-C, or use another --state-dir and --port",
-      },
-    );
-  }
-  await writeFile(lock, `${process.pid}\n`);
-}
-
-function isRunning(pid: number): boolean {
+/** A process may take its own directory again; the first time counts. */
+async function lock(root: string): Promise<Unlock> {
   try {
-    process.kill(pid, 0);
-    return true;
+    return await takeLock(join(root, LOCK));
   } catch (error) {
-    return systemCode(error) === "EPERM";
+    if (!(error instanceof LockTaken)) {
+      throw error;
+    }
+    if (error.holder === process.pid) {
+      return () => Promise.resolve();
+    }
+    const by = error.holder === undefined ? "" : ` (process ${error.holder})`;
+    throw new CliError("refused", `${root} is in use by another \`ringwall dev\`${by}`, {
+      hint: "stop it with Ctrl-C, or use another --state-dir and --port",
+    });
   }
 }
 

@@ -9,9 +9,9 @@ import {
   rename,
   rm,
   symlink,
-  writeFile,
 } from "node:fs/promises";
 import { dirname } from "node:path";
+import { LockTaken, takeLock, type Unlock } from "@ringwall/lock-file";
 import { DeclaredError } from "../errors.ts";
 import type { Content } from "../tree/content.ts";
 import { parentOf } from "../tree/path.ts";
@@ -77,7 +77,7 @@ export async function replaceFolder(
   await mkdir(dirname(folder.beside), { recursive: true }).catch((error: unknown) => {
     throw writeError(folder.target, error);
   });
-  await takeLock(nameOf.lock(folder));
+  const unlock = await lock(nameOf.lock(folder));
   try {
     observe("locked");
     await recover(folder);
@@ -92,7 +92,7 @@ export async function replaceFolder(
     await rm(nameOf.new(folder), { recursive: true, force: true });
     throw writeError(folder.target, error);
   } finally {
-    await rm(nameOf.lock(folder), { force: true });
+    await unlock();
   }
 }
 
@@ -106,45 +106,18 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Holds the lock file; one whose process is gone is taken over. It never is without its holder. */
-async function takeLock(path: string): Promise<void> {
-  const own = `${path}.${process.pid}`;
+/** Holds the lock file; one whose process is gone is taken over. */
+async function lock(path: string): Promise<Unlock> {
   try {
-    await writeFile(own, String(process.pid));
-    for (let attempt = 1; attempt <= 2; attempt += 1) {
-      if (await linked(own, path)) return;
-      const holder = Number.parseInt(await readFile(path, "utf8").catch(() => ""), 10);
-      if (isRunning(holder)) {
-        throw new DeclaredError("transport", `process ${holder} writes there now (${path})`);
-      }
-      await rm(path, { force: true });
-    }
-    throw new DeclaredError("transport", `${path} can't be taken; another process was faster`);
+    return await takeLock(path);
   } catch (error) {
-    throw writeError(path, error);
-  } finally {
-    await rm(own, { force: true });
-  }
-}
-
-/** Gives a file a second name, unless something has that name. */
-async function linked(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === "EEXIST") return false;
-    throw error;
-  }
-}
-
-function isRunning(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCode(error) === "EPERM";
+    if (!(error instanceof LockTaken)) throw writeError(path, error);
+    throw new DeclaredError(
+      "transport",
+      error.holder === undefined
+        ? `${path} can't be taken; another process was faster`
+        : `process ${error.holder} writes there now (${path})`,
+    );
   }
 }
 

@@ -1,0 +1,1 @@
+export { LockTaken, takeLock, type Unlock } from "./lock-file.ts";
